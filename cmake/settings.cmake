@@ -1,0 +1,16 @@
+# Warnings, sanitizers and the few flags every target shares.
+add_library(sonde_settings INTERFACE)
+target_include_directories(sonde_settings INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
+                           ${PROJECT_BINARY_DIR}/generated)
+target_compile_options(sonde_settings INTERFACE -Wall -Wextra -Wpedantic -Werror=unused-result -fno-math-errno)
+if(SONDE_WERROR)
+  target_compile_options(sonde_settings INTERFACE -Werror)
+endif()
+if(SONDE_SANITIZE)
+  target_compile_options(sonde_settings INTERFACE -fsanitize=${SONDE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(sonde_settings INTERFACE -fsanitize=${SONDE_SANITIZE})
+  if(SONDE_SANITIZE MATCHES "undefined")
+    target_compile_options(sonde_settings INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/version.h.in ${PROJECT_BINARY_DIR}/generated/sonde/version.h @ONLY)

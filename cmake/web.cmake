@@ -1,0 +1,24 @@
+# Builds the page with Vite and embeds it, precompressed, as a read-only section of the program.
+find_program(SONDE_NPM npm REQUIRED HINTS $ENV{SONDE_NODE_BIN})
+find_program(SONDE_NODE node REQUIRED HINTS $ENV{SONDE_NODE_BIN})
+
+function(sonde_embed_web target)
+  set(web ${PROJECT_SOURCE_DIR}/web)
+  set(out ${PROJECT_BINARY_DIR}/web)
+  file(GLOB_RECURSE inputs CONFIGURE_DEPENDS ${web}/src/* ${web}/index.html ${web}/public/*)
+  add_custom_command(
+    OUTPUT ${web}/node_modules/.sonde-installed
+    COMMAND ${SONDE_NPM} ci --no-audit --no-fund --loglevel=error
+    COMMAND ${CMAKE_COMMAND} -E touch ${web}/node_modules/.sonde-installed
+    DEPENDS ${web}/package.json ${web}/package-lock.json
+    WORKING_DIRECTORY ${web} COMMENT "Installing the page's build tools" VERBATIM)
+  add_custom_command(
+    OUTPUT ${out}/assets.S
+    COMMAND ${SONDE_NODE} node_modules/vite/bin/vite.js build --logLevel warn --outDir ${out}/dist --emptyOutDir
+    COMMAND ${SONDE_NODE} tools/pack.mjs ${out}/dist ${out}
+    DEPENDS ${inputs} ${web}/package-lock.json ${web}/vite.config.ts ${web}/tools/pack.mjs
+            ${web}/node_modules/.sonde-installed
+    WORKING_DIRECTORY ${web} COMMENT "Building the page" VERBATIM)
+  target_sources(${target} PRIVATE ${out}/assets.S)
+  target_compile_definitions(${target} PRIVATE SONDE_WEB=1)
+endfunction()

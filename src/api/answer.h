@@ -1,0 +1,68 @@
+// A request and its answer without a socket, so that every route is tested without a port. The http
+// layer parses, limits, compresses and sends; it knows no route's name.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace sonde::api {
+
+struct Request {
+  std::string method = "GET";  // HEAD is routed as GET; http drops the body
+  std::string path;            // percent-decoded, without --path_prefix and /experiment/<id>
+  std::string raw_query;       // as sent, without '?'
+  std::vector<std::pair<std::string, std::string>> query;    // decoded, in order
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
+  std::string body;
+  std::string experiment;  // from /experiment/<id>/, usually empty
+
+  std::optional<std::string_view> param(std::string_view name) const;  // the first of that name
+  std::vector<std::string_view> params(std::string_view name) const;   // all of that name
+  std::string_view header(std::string_view name) const;                // empty when absent
+};
+
+// How long a browser may keep an answer.
+enum class Cache : uint8_t { kNoCache, kNoStore, kImmutable };
+
+// A body produced piece by piece (exports): next() gives the next piece, nothing at the end.
+struct Stream {
+  std::function<std::optional<std::string>()> next;
+};
+
+// A body that grows for ever (server-sent events). open() is called once with a sink that may be
+// called from any thread; the sink returns false when the client has gone. The handle that open()
+// returns is dropped then.
+struct EventStream {
+  using Sink = std::function<bool(std::string)>;
+  std::function<std::shared_ptr<void>(Sink)> open;
+};
+
+struct Answer {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  std::shared_ptr<const std::string> shared_body;  // instead of `body`: sent without a copy
+  std::shared_ptr<Stream> stream;                  // instead of `body`
+  std::shared_ptr<EventStream> events;             // instead of `body`
+  Cache cache = Cache::kNoCache;
+  std::string etag;           // quoted; http answers 304 when the client has it already
+  bool allows_range = false;  // http cuts the body for Range requests (media)
+  std::string csp;            // overrides the page's Content-Security-Policy (blobs: "sandbox")
+
+  static Answer json(std::string body) {
+    Answer answer;
+    answer.body = std::move(body);
+    return answer;
+  }
+};
+
+}  // namespace sonde::api

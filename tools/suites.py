@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Runs the test suites and adds up their counts; the last line is "N passed, M failed".
+
+A suite is one command. Its counts are read from the last line it prints of a known form (doctest,
+pytest, vitest, or our own "N passed, M failed"); a suite without such a line counts as one test. To
+add a suite, add a row to SUITES. Called by ./test, which has installed and built everything.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = sys.executable
+
+# name, command, slow (only with --all)
+SUITES = [
+    ("check", ["tools/check"], False),
+    ("unit", ["build/release/sonde_tests", "--no-intro=true"], False),
+    ("page-types", ["npm", "--prefix", "web", "run", "--silent", "check"], False),
+    ("page-unit", ["npm", "--prefix", "web", "run", "--silent", "test"], False),
+]
+
+COUNTS = [
+    re.compile(r"test cases:\s*\d+\s*\|\s*(?P<passed>\d+) passed\s*\|\s*(?P<failed>\d+) failed"),  # doctest
+    re.compile(r"Tests\s+(?:(?P<failed>\d+) failed \| )?(?P<passed>\d+) passed"),  # vitest
+    re.compile(r"=+ (?:(?P<failed>\d+) failed,? ?)?(?:(?P<passed>\d+) passed)?.* in [\d.]+"),  # pytest
+    re.compile(r"^(?P<passed>\d+) passed, (?P<failed>\d+) failed", re.M),
+]
+
+
+def counts(output: str, code: int) -> tuple[int, int]:
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
+    for pattern in COUNTS:
+        found = None
+        for found in pattern.finditer(plain):
+            pass
+        if found and (found["passed"] or found["failed"]):
+            passed, failed = int(found["passed"] or 0), int(found["failed"] or 0)
+            return passed, failed if failed or code == 0 else 1
+    return (1, 0) if code == 0 else (0, 1)
+
+
+def main(arguments: list[str]) -> int:
+    everything = "--all" in arguments
+    names = [a for a in arguments if not a.startswith("--")]
+    passed = failed = 0
+    broken = []
+    for name, command, slow in SUITES:
+        if names and not any(n in name for n in names):
+            continue
+        if slow and not everything and not names:
+            continue
+        print(f"--- {name}", flush=True)
+        start = time.monotonic()
+        run = subprocess.run(command, cwd=ROOT, text=True, errors="replace", stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ | {"PYTHON": PYTHON})
+        good, bad = counts(run.stdout, run.returncode)
+        if bad or run.returncode:
+            print(run.stdout, flush=True)
+            broken.append(name)
+        print(f"    {good} passed, {bad} failed in {time.monotonic() - start:.0f} s", flush=True)
+        passed += good
+        failed += bad
+    if broken:
+        print(f"failed suites: {', '.join(broken)}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
