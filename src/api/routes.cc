@@ -1,6 +1,7 @@
 #include "api/routes.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "base/json.h"
 
@@ -10,38 +11,64 @@ namespace {
 // One line an area.
 constexpr Area kAreas[] = {nullptr};
 
-const std::vector<Route>& table() {
-  // Longest path first, so that an exact route is found before a prefix that covers it.
-  static const std::vector<Route> routes = [] {
-    std::vector<Route> all;
+struct Table {
+  std::vector<Route> all;
+  boost::unordered_flat_map<std::string_view, std::vector<const Route*>> exact;
+  std::vector<const Route*> prefixes;  // paths that end in "/*", longest first
+};
+
+const Table& table() {
+  static const Table built = [] {
+    Table t;
     for (const Area area : kAreas) {
-      if (area) all.insert(all.end(), area().begin(), area().end());
+      if (area) t.all.insert(t.all.end(), area().begin(), area().end());
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Route& a, const Route& b) { return a.path.size() > b.path.size(); });
-    return all;
+    for (const Route& route : t.all) {
+      if (route.path.ends_with("/*")) {
+        t.prefixes.push_back(&route);
+      } else {
+        t.exact[route.path].push_back(&route);
+      }
+    }
+    std::stable_sort(t.prefixes.begin(), t.prefixes.end(), [](const Route* a, const Route* b) {
+      return a->path.size() > b->path.size();
+    });
+    return t;
   }();
-  return routes;
+  return built;
 }
 
-bool covers(std::string_view pattern, std::string_view path) {
-  if (pattern.ends_with("/*")) return path.starts_with(pattern.substr(0, pattern.size() - 1));
-  return pattern == path;
+// The routes of a path: exact ones, else those of the longest prefix that covers it.
+std::vector<const Route*> routes_of(std::string_view path) {
+  const Table& t = table();
+  if (const auto found = t.exact.find(path); found != t.exact.end()) return found->second;
+  std::vector<const Route*> covering;
+  for (const Route* route : t.prefixes) {
+    if (!covering.empty() && route->path != covering.front()->path) break;
+    if (path.starts_with(route->path.substr(0, route->path.size() - 1))) covering.push_back(route);
+  }
+  return covering;
+}
+
+// A doubled slash at the start and one at the end are forgiven, as TensorBoard does.
+std::string_view normal_path(std::string_view path) {
+  while (path.starts_with("//")) path.remove_prefix(1);
+  if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  return path;
 }
 
 }  // namespace
 
-std::vector<Route> all_routes() { return table(); }
+std::vector<Route> all_routes() { return table().all; }
 
 Answer handle(const Context& context, const Request& request) {
   const std::string_view method =
       request.method == "HEAD" ? "GET" : std::string_view(request.method);
   std::string allowed;
-  for (const Route& route : table()) {
-    if (!covers(route.path, request.path)) continue;
-    if (route.method == method) return route.handle(context, request);
+  for (const Route* route : routes_of(normal_path(request.path))) {
+    if (route->method == method || route->method == "*") return route->handle(context, request);
     allowed += allowed.empty() ? "" : ", ";
-    allowed += route.method;
+    allowed += route->method;
   }
   if (allowed.empty()) return plain_error(404, "Not found");
   Answer answer = plain_error(405, "Method not allowed");

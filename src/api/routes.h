@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/answer.h"
 #include "base/thread_pool.h"
@@ -32,7 +33,7 @@ struct Context {
 };
 
 struct Route {
-  std::string_view method;  // "GET", "POST", "PATCH", "DELETE"; GET answers HEAD too
+  std::string_view method;  // "GET", "POST", "PATCH", "DELETE" or "*" for any; GET answers HEAD too
   std::string_view path;    // exact, or a prefix when it ends in '/*'
   Answer (*handle)(const Context&, const Request&);
 };
