@@ -2,19 +2,40 @@
 
 #include <fmt/core.h>
 
-#include <string_view>
+#include <algorithm>
 
 #include "sonde/version.h"
 
 namespace sonde::cli {
+namespace {
+
+int version(const Args&) {
+  fmt::print("{}\n", SONDE_VERSION);
+  return 0;
+}
+
+// One row a command, in the order of `sonde --help`.
+constexpr Command kCommands[] = {
+    {"version", "print the version", version},
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+int failed(std::string_view text, int exit_code) {
+  fmt::print(stderr, "sonde: {}\n", text);
+  return exit_code;
+}
 
 int run(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "--version") {
-    fmt::print("{}\n", SONDE_VERSION);
-    return 0;
-  }
-  fmt::print(stderr, "sonde: give a command\n");
-  return 2;
+  Args args(argv + std::min(argc, 1), argv + argc);
+  if (args.empty()) return failed("give a command; see sonde --help", 2);
+  if (args[0] == "--version") return version(args);
+  const auto command = std::ranges::find(kCommands, args[0], &Command::name);
+  if (command == std::end(kCommands)) return failed("no command '" + args[0] + "'", 2);
+  args.erase(args.begin());
+  return command->run(args);
 }
 
 }  // namespace sonde::cli
