@@ -20,41 +20,39 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "event/metadata.h"
+#include "event/tensor.h"
 
 namespace sonde::store {
 
 enum class RunId : uint32_t {};   // valid within one process
 enum class FileId : uint32_t {};  // index into Snapshot::files
 
-// How TensorBoard classes a series; decided by the first metadata seen for the tag.
-enum class DataClass : uint8_t { kUnknown = 0, kScalar = 1, kTensor = 2, kBlobSequence = 3 };
+using event::DataClass;  // how TensorBoard classes a series; decided by the tag's first metadata
+using event::Metadata;   // the first metadata of a tag wins; migration has already happened
 
 // What a value was written as; a scalar series that mixes types is widened to kFloat64.
-enum class ValueType : uint8_t { kFloat32, kFloat64, kInt64, kUint64, kBool };
-
-// The first metadata of a tag wins; migration of old summary forms has already happened.
-struct Metadata {
-  std::string plugin;   // "scalars", "images", ...; empty when the writer gave none
-  std::string content;  // plugin_data.content, raw bytes
-  std::string display_name;
-  std::string description;  // Markdown as written
-  DataClass data_class = DataClass::kUnknown;
-  bool from_v1 =
-      false;  // made from simple_value, image, audio, histo, graph_def or tagged_run_metadata
-};
+using ValueType = event::NumberType;
 
 // Where the bytes of one value are: the record's payload in its file and which Summary.Value in it.
+// event/value.h turns the payload and `value` into a view; event/blob.h and tensor.h decode it.
 struct Reference {
-  FileId file{};
-  uint64_t offset = 0;  // of the payload's first byte
+  uint64_t offset = 0;  // of the payload's first byte (in the inflated stream of a compressed file)
   uint64_t length = 0;  // of the payload
-  uint32_t value = 0;   // index of the value inside the event's summary
+  FileId file{};
+  uint32_t value = 0;  // index of the value inside the event's summary
 };
 
 struct BlobPoint {
   Step step = 0;
   double wall_time = 0;
   Reference where;
+};
+
+// A point of a scalar series that is no number (the tag changed kind): kept, but not a column.
+struct Stray {
+  BlobPoint point;
+  uint64_t position = 0;  // how many of the series' numbers come before it
 };
 
 struct Range {  // [begin, end) in arrival order
@@ -86,13 +84,18 @@ class Series {
   virtual ~Series() = default;
 
   const std::string& tag() const { return tag_; }
-  const Metadata& metadata() const { return metadata_; }
+  const Metadata& metadata() const { return *metadata_; }
   bool is_scalar() const { return is_scalar_; }  // columns; otherwise references
   ValueType value_type() const { return value_type_; }
   uint64_t size() const { return size_; }  // all points, hidden ones too
   uint64_t revision() const {
     return revision_;
   }  // Snapshot revision that last changed this series
+
+  // Changes when points that were there before have moved or gone (a file before the last one grew,
+  // was replaced, a restart hid something): a client that holds the first n points may ask for the
+  // rest only while it stays the same.
+  uint64_t layout() const { return layout_; }
 
   // Index ranges that make up a view, ascending and disjoint.
   std::span<const Range> ranges(View view) const;
@@ -102,16 +105,21 @@ class Series {
   virtual void blocks(Range range, const std::function<void(const ScalarBlock&)>& fn) const = 0;
   // Everything else: the points of a range.
   virtual std::span<const BlobPoint> points(Range range) const = 0;
+  // Scalars: points of the series that are no numbers, in arrival order; almost always empty.
+  std::span<const Stray> strays() const { return strays_; }
 
  protected:
   std::string tag_;
-  Metadata metadata_;
+  std::shared_ptr<const Metadata> metadata_;  // never null
   bool is_scalar_ = false;
   ValueType value_type_ = ValueType::kFloat32;
   uint64_t size_ = 0;
   uint64_t revision_ = 0;
-  std::vector<Range> newest_;  // empty means all
+  uint64_t layout_ = 0;
+  std::vector<Range> newest_;  // see has_hidden_
+  bool has_hidden_ = false;    // false: newest_ is unused and the view is everything
   Range all_;
+  std::vector<Stray> strays_;
 };
 
 enum class Severity : uint8_t { kNote, kLoss };  // kLoss: data that was written is not shown
@@ -154,7 +162,8 @@ struct RunSnapshot {
   bool has_events = false;
   std::vector<std::shared_ptr<const Series>> series;  // order of first appearance
   std::vector<FileId> files;                          // in name order
-  std::vector<Damage> damage;
+  std::vector<Damage> damage;          // at most 100 a file; FileState::damaged counts all
+  std::vector<BlobPoint> meta_graphs;  // meta_graph_def events: a graph when there is no other
 
   const Series* find(std::string_view tag) const;  // nullptr when the run has no such tag
   std::shared_ptr<const void> index;               // how find() is quick; private to the store
