@@ -1,6 +1,14 @@
 // Numbers, sizes, durations and times as people read them. No locale: the same everywhere, so that a
 // screenshot from one machine reads like one from another.
 
+const NARROW = '\u202f';
+const MINUS = '\u2212';
+
+/** A true minus sign for ASCII ones. */
+export function trueMinus(text: string): string {
+  return text.replaceAll('-', MINUS);
+}
+
 /** 1234567 bytes → "1.23 MB"; decimal units. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
@@ -11,7 +19,143 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${units[unit]}`;
 }
 
+/** Memory: 1 GiB = 2³⁰ bytes. */
+export function formatMemory(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let value = bytes;
+  let unit = 0;
+  for (; value >= 1023.5 && unit < units.length - 1; unit++) value /= 1024;
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)}${NARROW}${units[unit]}`;
+}
+
 /** 1234567 → "1 234 567", separated by narrow no-break spaces. */
 export function formatCount(count: number): string {
-  return String(Math.round(count)).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
+  const digits = String(Math.round(count));
+  const sign = digits.startsWith('-') ? MINUS : '';
+  return sign + digits.replace('-', '').replace(/\B(?=(\d{3})+(?!\d))/g, NARROW);
+}
+
+/** Steps are integers up to 2⁵³; other x values keep four digits. */
+export function formatStep(step: number): string {
+  if (!Number.isFinite(step)) return formatValue(step);
+  return Number.isInteger(step) ? formatCount(step) : formatValue(step, 6);
+}
+
+/** A value in text: `digits` significant digits, trailing zeros trimmed, exponent if ≥ 10⁴ or < 10⁻³. */
+export function formatValue(value: number, digits = 4): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (value === Infinity) return '∞';
+  if (value === -Infinity) return `${MINUS}∞`;
+  if (value === 0) return '0';
+  const size = Math.abs(value);
+  const text = size >= 1e4 || size < 1e-3
+    ? value.toExponential(Math.max(0, digits - 1)).replace(/\.?0+e/, 'e').replace('e+', 'e')
+    : String(+value.toPrecision(digits));
+  return trueMinus(text);
+}
+
+/** One format for a column of numbers: the same decimals (or exponents) for all. */
+export function columnFormat(values: Iterable<number>, digits = 4): (value: number) => string {
+  let largest = 0;
+  let smallest = Infinity;
+  let integers = true;
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    const size = Math.abs(value);
+    if (size > largest) largest = size;
+    if (size > 0 && size < smallest) smallest = size;
+    if (!Number.isInteger(value)) integers = false;
+  }
+  const other = (value: number): string | null =>
+    Number.isFinite(value) ? null : formatValue(value);
+  if (integers && largest < 1e7) return (value) => other(value) ?? formatCount(value);
+  if (largest >= 1e4 || (largest > 0 && largest < 1e-2)) {
+    return (value) => other(value) ?? (value === 0 ? '0' : trueMinus(value.toExponential(Math.min(3, digits - 1)).replace('e+', 'e')));
+  }
+  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(largest || 1)));
+  return (value) => other(value) ?? trueMinus(value.toFixed(Math.min(decimals, 6)));
+}
+
+/** All digits, ASCII: what titles, copies and exports carry. */
+export function exactValue(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity';
+}
+
+/** Always signed. */
+export function formatDifference(value: number, digits = 4): string {
+  const text = formatValue(value, digits);
+  return value > 0 ? `+${text}` : text;
+}
+
+export function formatPercent(share: number, decimals = 1): string {
+  if (!Number.isFinite(share)) return formatValue(share);
+  return trueMinus((share * 100).toFixed(decimals)) + `${NARROW}%`;
+}
+
+const SI: readonly (readonly [number, string])[] = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
+
+/** The labels of one axis: one suffix and the same decimals for all ticks. */
+export function axisFormat(ticks: readonly number[]): (value: number) => string {
+  let largest = 0;
+  for (const tick of ticks) largest = Math.max(largest, Math.abs(tick));
+  if (largest === 0) return (value) => formatValue(value, 3);
+  const step = ticks.length > 1 ? Math.abs(ticks[1]! - ticks[0]!) : largest;
+  if (largest < 1e-3 && largest > 0) return (value) => formatValue(value, 3);
+  const [unit, suffix] = largest >= 1e4 ? (SI.find(([size]) => largest >= size) ?? [1, '']) : [1, ''];
+  if (largest >= 1e15) return (value) => formatValue(value, 3);
+  const decimals = Math.max(0, Math.min(6, Math.ceil(-Math.log10(step / unit) - 1e-9)));
+  return (value) => (value === 0 && unit > 1 ? '0' : trueMinus((value / unit).toFixed(decimals)) + suffix);
+}
+
+/** Adaptive, three to four digits: 133.7 µs, 182.4 ms, 2 h 01 m, 1 d 4 h. */
+export function formatDuration(seconds: number): string {
+  if (!Number.isFinite(seconds)) return formatValue(seconds);
+  const sign = seconds < 0 ? MINUS : '';
+  const size = Math.abs(seconds);
+  if (size === 0) return `0${NARROW}s`;
+  const small: readonly (readonly [number, string])[] = [[1e-9, 'ns'], [1e-6, 'µs'], [1e-3, 'ms'], [1, 's']];
+  if (size < 60) {
+    let pick = small[0]!;
+    for (const entry of small) if (size >= entry[0] * 0.9995) pick = entry;
+    return `${sign}${+(size / pick[0]).toPrecision(size / pick[0] >= 100 ? 4 : 3)}${NARROW}${pick[1]}`;
+  }
+  const whole = Math.round(size);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  if (whole < 3600) return `${sign}${Math.floor(whole / 60)}${NARROW}m ${two(whole % 60)}${NARROW}s`;
+  if (whole < 86400) return `${sign}${Math.floor(whole / 3600)}${NARROW}h ${two(Math.floor((whole % 3600) / 60))}${NARROW}m`;
+  return `${sign}${Math.floor(whole / 86400)}${NARROW}d ${Math.floor((whole % 86400) / 3600)}${NARROW}h`;
+}
+
+/** Seconds since 1970 → local "2026-11-14 10:02:41". */
+export function formatTime(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  if (Number.isNaN(date.getTime())) return '—';
+  return `${formatDate(seconds)} ${formatClock(seconds)}`;
+}
+
+export function formatDate(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return Number.isNaN(date.getTime()) ? '—' : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+export function formatClock(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return Number.isNaN(date.getTime()) ? '—' : `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** "2 s ago" below an hour, the date and time above. */
+export function formatAgo(seconds: number, now = Date.now() / 1000): string {
+  const age = now - seconds;
+  if (age < 0 || age >= 3600) return formatTime(seconds);
+  return age < 60 ? `${Math.round(age)}${NARROW}s ago` : `${Math.round(age / 60)}${NARROW}min ago`;
+}
+
+/** Keeps both ends of a long name. */
+export function middleEllipsis(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const head = Math.ceil((length - 1) / 2);
+  return `${text.slice(0, head)}…${text.slice(text.length - (length - 1 - head))}`;
 }

@@ -1,0 +1,61 @@
+// Data colours: run slots, shades within a group, sequential and diverging maps. The numbers are
+// computed (palette.json); nothing here invents a colour.
+import palette from './palette.json';
+
+export interface RunInk {
+  readonly colour: string;
+  readonly dash: readonly number[];
+}
+
+const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 2], [8, 2, 2, 2]];
+const SHADES = [0, 0.3, 0.12, 0.4, 0.2, 0.06];
+
+/** Slots beyond 24 repeat the colours with another dash. */
+export function slotInk(slot: number, dark: boolean): RunInk {
+  const colours = dark ? palette.runs.dark : palette.runs.light;
+  const safe = Math.max(0, Math.floor(slot));
+  return {colour: colours[safe % colours.length]!, dash: DASHES[Math.floor(safe / colours.length) % DASHES.length]!};
+}
+
+/** A member's shade of its group's colour. */
+export function shade(colour: string, member: number, dark: boolean): string {
+  const k = SHADES[member % SHADES.length]! * (dark ? 0.75 : 0.9);
+  const target = dark ? 255 : 0;
+  const [r, g, b] = channels(colour);
+  const mix = (v: number): number => Math.round(v + (target - v) * k);
+  return hex(mix(r), mix(g), mix(b));
+}
+
+type MapName = 'seq' | 'ember' | 'div';
+const MAPS = palette as unknown as Record<MapName, {light: string[]; dark: string[]} | string[]>;
+
+export function mapStops(name: MapName, dark: boolean): readonly string[] {
+  const map = MAPS[name];
+  return Array.isArray(map) ? map : dark ? map.dark : map.light;
+}
+
+/** A colour of a map at t in [0, 1], interpolated between its stops. */
+export function mapColour(name: MapName, t: number, dark: boolean): string {
+  const stops = mapStops(name, dark);
+  const at = Math.max(0, Math.min(1, Number.isFinite(t) ? t : 0)) * (stops.length - 1);
+  const i = Math.min(stops.length - 2, Math.floor(at));
+  const a = channels(stops[i]!);
+  const b = channels(stops[i + 1]!);
+  const f = at - i;
+  return hex(...(a.map((v, k) => Math.round(v + (b[k]! - v) * f)) as [number, number, number]));
+}
+
+export function alpha(colour: string, opacity: number): string {
+  if (!/^#[0-9a-f]{6}$/i.test(colour)) return colour;
+  const [r, g, b] = channels(colour);
+  return `rgba(${r},${g},${b},${opacity})`;
+}
+
+export function channels(colour: string): [number, number, number] {
+  const n = parseInt(colour.slice(1, 7), 16) || 0;
+  return [n >> 16, (n >> 8) & 255, n & 255];
+}
+
+function hex(r: number, g: number, b: number): string {
+  return '#' + [r, g, b].map((v) => v.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,235 @@
+// The runs: which exist, which are shown, how they are sorted, grouped and coloured. One table, one
+// colour a run, for all dashboards. Choices are kept by name in the link; names, colours and notes in
+// the sidecar.
+import {client} from '../data/client.ts';
+import type {Cell, Run, RunsAnswer, TableAnswer} from '../data/types.ts';
+import type {RunInk} from '../draw/palette.ts';
+import {compareNatural} from '../text/natural.ts';
+import {compile, groupRuns, inkRuns, type Group} from './groups.ts';
+import {habits} from './habits.svelte.ts';
+import {patchRun, sidecar} from './sidecar.svelte.ts';
+import {theme} from './theme.svelte.ts';
+import {slice} from './view.svelte.ts';
+
+/** A filter of one column: chosen values, or an interval, or both ends open; missing = keep rows without a value. */
+export interface ColumnFilter {
+  col: string;
+  in?: string[];
+  min?: number;
+  max?: number;
+  missing?: boolean;
+}
+
+export interface RunsView {
+  filter: string; // regular expression on the name, case-insensitive
+  base: 'auto' | 'all' | 'none'; // auto: all up to 1000, above that the newest 1000
+  flip: string[]; // names for which the opposite of `base` holds
+  sort: [string, 'asc' | 'desc'];
+  group: string; // see groups.ts
+  colour: string; // '' = group when grouped, else run
+  columns: string[]; // table columns beside the name: "hparam:lr", "metric:loss:last"
+  filters: ColumnFilter[];
+  folded: string[]; // keys of folded groups
+  archived: boolean; // also list runs the user has hidden
+}
+
+export const AUTO_LIMIT = 1000;
+
+export const runsView: RunsView = slice<RunsView>('runs', {
+  filter: '', base: 'auto', flip: [], sort: ['name', 'asc'], group: 'none', colour: '', columns: [], filters: [], folded: [], archived: false,
+});
+
+let list = $state.raw<readonly Run[]>([]);
+let rev = 0;
+let boot = '';
+let ready = $state(false);
+let hot = $state<number | null>(null);
+let cells = $state.raw<ReadonlyMap<string, ReadonlyMap<number, Cell>>>(new Map());
+
+const byId = $derived(new Map(list.map((run) => [run.id, run])));
+const byName = $derived(new Map(list.map((run) => [run.name, run])));
+const pattern = $derived(runsView.filter === '' ? null : compile(runsView.filter, 'i'));
+const broken = $derived(runsView.filter !== '' && pattern === null);
+const newest = $derived(
+  list.length <= AUTO_LIMIT ? null : new Set([...list].sort((a, b) => (b.start ?? 0) - (a.start ?? 0)).slice(0, AUTO_LIMIT).map((run) => run.id)),
+);
+const flipped = $derived(new Set(runsView.flip));
+
+/** Rows of the table: filtered by name and columns, not archived. */
+const listed = $derived.by(() => {
+  const filters = runsView.filters;
+  return list.filter((run) => {
+    if (broken || (pattern !== null && !pattern.test(run.name) && !pattern.test(nameOf(run)))) return false;
+    if (!runsView.archived && sidecar.notes(run.name).hidden === true) return false;
+    return filters.every((filter) => passes(filter, cellOf(filter.col, run.id)));
+  });
+});
+const sorted = $derived.by(() => {
+  const [column, direction] = runsView.sort;
+  const sign = direction === 'asc' ? 1 : -1;
+  return [...listed].sort((a, b) => {
+    const [va, vb] = [sortCell(column, a), sortCell(column, b)];
+    const [ma, mb] = [isMissing(va), isMissing(vb)];
+    if (ma || mb) return ma && mb ? compareNatural(a.name, b.name) : ma ? 1 : -1;
+    const order = typeof va === 'number' && typeof vb === 'number' ? va - vb : compareNatural(String(va), String(vb));
+    return order * sign || compareNatural(a.name, b.name);
+  });
+});
+const grouping = $derived(
+  runsView.group === 'none' ? {groups: [] as Group[], rest: sorted as readonly Run[]} : groupRuns(sorted, runsView.group, cellOf),
+);
+const shown = $derived(sorted.filter((run) => isChosen(run)));
+const shownIds = $derived(new Set(shown.map((run) => run.id)));
+const colourSpec = $derived(runsView.colour === '' ? (runsView.group === 'none' ? 'run' : 'group') : runsView.colour);
+const inks = $derived(inkRuns(
+  list, colourSpec, grouping.groups, cellOf, (run) => sidecar.notes(run.name).colour, theme.dark, theme.ink.textOff, habits.dashes || theme.ink.forced,
+));
+
+function isChosen(run: Run): boolean {
+  const rule = runsView.base === 'all' || (runsView.base === 'auto' && (newest === null || newest.has(run.id)));
+  return rule !== flipped.has(run.name) && sidecar.notes(run.name).hidden !== true;
+}
+function isMissing(value: Cell): boolean {
+  return value === null || (typeof value === 'number' && Number.isNaN(value));
+}
+function nameOf(run: Run): string {
+  return sidecar.notes(run.name).alias ?? run.name;
+}
+function cellOf(column: string, run: number): Cell {
+  return cells.get(column)?.get(run) ?? null;
+}
+function sortCell(column: string, run: Run): Cell {
+  if (column === 'name') return nameOf(run);
+  if (column === 'start') return run.start;
+  if (column === 'duration') return run.start === null || run.last === null ? null : run.last - run.start;
+  if (column === 'points') return run.points;
+  return cellOf(column, run.id);
+}
+function passes(filter: ColumnFilter, value: Cell): boolean {
+  if (isMissing(value)) return filter.missing === true;
+  if (filter.in !== undefined && !filter.in.includes(String(value))) return false;
+  if (typeof value === 'number') return value >= (filter.min ?? -Infinity) && value <= (filter.max ?? Infinity);
+  return true;
+}
+
+export const runs = {
+  get all(): readonly Run[] {
+    return list;
+  },
+  /** Rows of the table, sorted, ungrouped. */
+  get listed(): readonly Run[] {
+    return sorted;
+  },
+  /** What charts draw, in table order. */
+  get shown(): readonly Run[] {
+    return shown;
+  },
+  get groups(): readonly Group[] {
+    return grouping.groups;
+  },
+  /** Listed runs without a group. */
+  get ungrouped(): readonly Run[] {
+    return grouping.rest;
+  },
+  get ready(): boolean {
+    return ready;
+  },
+  get brokenFilter(): boolean {
+    return broken;
+  },
+  get colourSpec(): string {
+    return colourSpec;
+  },
+  /** The run under the pointer, in the table or in any chart. */
+  get hot(): number | null {
+    return hot;
+  },
+  set hot(id: number | null) {
+    hot = id;
+  },
+  get boot(): string {
+    return boot;
+  },
+  byId: (id: number): Run | undefined => byId.get(id),
+  byName: (name: string): Run | undefined => byName.get(name),
+  /** The name to show: the user's alias or the directory. */
+  nameOf,
+  isShown: (id: number): boolean => shownIds.has(id),
+  isChosen,
+  ink: (id: number): RunInk => inks.get(id) ?? {colour: theme.ink.textOff, dash: []},
+  /** A table cell ("hparam:lr", "metric:loss:last"); load it with wantColumns first. */
+  cell: cellOf,
+};
+
+export function setShown(changed: readonly Run[], on: boolean): void {
+  const next = new Set(runsView.flip);
+  for (const run of changed) {
+    if (sidecar.notes(run.name).hidden === true && on) patchRun(run.name, {hidden: null});
+    if (isChosen(run) === on) continue;
+    if (next.has(run.name)) next.delete(run.name);
+    else next.add(run.name);
+  }
+  runsView.flip = [...next];
+}
+
+export function showOnly(chosen: readonly Run[]): void {
+  runsView.base = 'none';
+  runsView.flip = chosen.map((run) => run.name);
+}
+
+export function showAll(): void {
+  runsView.base = 'all';
+  runsView.flip = [];
+}
+
+/** Loads what changed since the last time, or everything. */
+export async function loadRuns(fresh: boolean): Promise<RunsAnswer> {
+  const since = fresh ? 0 : rev;
+  let answer = await client().get<RunsAnswer>('runs', since > 0 ? {since} : {});
+  if (since > 0 && answer.boot !== boot) answer = await client().get<RunsAnswer>('runs');
+  const complete = since === 0 || answer.boot !== boot;
+  boot = answer.boot;
+  rev = answer.rev;
+  if (complete) {
+    list = answer.runs;
+  } else if (answer.runs.length > 0 || (answer.removed ?? []).length > 0) {
+    const merged = new Map(list.map((run) => [run.id, run]));
+    for (const run of answer.runs) merged.set(run.id, run);
+    for (const id of answer.removed ?? []) merged.delete(id);
+    list = [...merged.values()];
+  }
+  ready = true;
+  return answer;
+}
+
+const wanted = new Map<string, Set<string>>(); // who wants which columns
+
+/** Says which table columns someone needs; they are loaded now and after changes. */
+export function wantColumns(who: string, columns: readonly string[]): void {
+  wanted.set(who, new Set(columns));
+  const missing = columns.filter((column) => !cells.has(column));
+  if (missing.length > 0) void fetchCells(missing);
+}
+
+export async function refreshCells(): Promise<void> {
+  const all = new Set<string>();
+  for (const columns of wanted.values()) for (const column of columns) all.add(column);
+  if (all.size > 0) await fetchCells([...all]);
+}
+
+async function fetchCells(columns: readonly string[]): Promise<void> {
+  const answer = await client().ask<TableAnswer>('table', {columns, filter: [], sort: [], offset: 0, limit: 1_000_000, group: null});
+  const next = new Map(cells);
+  answer.columns.forEach((column, k) => {
+    const values = new Map<number, Cell>();
+    answer.data[k]?.forEach((value, row) => values.set(answer.ids[row]!, fromWire(value)));
+    next.set(columns[k] ?? column.id, values);
+  });
+  cells = next;
+}
+
+function fromWire(value: Cell): Cell {
+  if (value === 'NaN') return NaN;
+  if (value === 'Infinity') return Infinity;
+  return value === '-Infinity' ? -Infinity : value;
+}

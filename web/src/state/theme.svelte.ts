@@ -1,0 +1,42 @@
+// Light or dark, and the ink that canvas code draws with: tokens read once per change.
+import {readInk, type Ink} from '../draw/ink.ts';
+import {habits} from './habits.svelte.ts';
+
+const system = matchMedia('(prefers-color-scheme: dark)');
+const inner = $state({systemDark: system.matches, contrast: 0});
+let ink = $state.raw<Ink | null>(null);
+
+export const theme = {
+  get dark(): boolean {
+    return habits.theme === 'dark' || (habits.theme === 'system' && inner.systemDark);
+  },
+  /** Colours and sizes for canvas code; a new object after every change of theme or density. */
+  get ink(): Ink {
+    return ink ?? readInk(document.documentElement);
+  },
+};
+
+export function keepTheme(): () => void {
+  const onChange = (): void => void (inner.systemDark = system.matches);
+  const forced = matchMedia('(forced-colors: active)');
+  const more = matchMedia('(prefers-contrast: more)');
+  const onContrast = (): void => void inner.contrast++;
+  system.addEventListener('change', onChange);
+  forced.addEventListener('change', onContrast);
+  more.addEventListener('change', onContrast);
+  const stop = $effect.root(() => {
+    $effect.pre(() => {
+      void inner.contrast;
+      const root = document.documentElement;
+      root.dataset['theme'] = theme.dark ? 'dark' : 'light';
+      root.dataset['density'] = habits.density;
+      ink = readInk(root);
+    });
+  });
+  return () => {
+    stop();
+    system.removeEventListener('change', onChange);
+    forced.removeEventListener('change', onContrast);
+    more.removeEventListener('change', onContrast);
+  };
+}
