@@ -43,6 +43,7 @@ export interface Tag {
   readonly name: string;
   readonly kind: string;
   readonly plugin: string;
+  readonly title?: string; // display name, "" when none
   readonly runs: readonly (readonly [number, number])[];
   readonly steps: readonly [number, number];
   readonly samples?: number;

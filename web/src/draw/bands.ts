@@ -1,0 +1,101 @@
+// Distributions over time: filled bands between the nine percentiles, darker towards the median, and the
+// median as a line. Several runs share one plane, each in its own colour.
+import {BASIS_POINTS, nearestIndex} from './histogram.ts';
+import type {Ink} from './ink.ts';
+import {atX, drawCrosshair, drawXAxis, drawYAxis, type Labels, type Plane, type Size, xOf, yMargin, yOf} from './plane.ts';
+
+export interface BandSeries {
+  readonly colour: string;
+  readonly times: Float64Array;
+  readonly percentiles: Float32Array; // nine per time
+}
+
+export interface BandOptions {
+  readonly ink: Ink;
+  readonly timeLabels: Labels;
+  readonly valueLabels: Labels;
+  readonly selected: number | null; // a time
+  readonly hover: number | null; // a time
+}
+
+const NINE = BASIS_POINTS.length;
+/** Opacity of the bands from the outermost pair to the innermost, as shares of the token's. */
+const STRENGTH = [0.5, 0.9, 1.4, 2];
+
+export function bandRange(all: readonly BandSeries[]): {x0: number; x1: number; y0: number; y1: number} {
+  let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const {times, percentiles} of all) {
+    for (const t of times) [x0, x1] = [Math.min(x0, t), Math.max(x1, t)];
+    for (const v of percentiles) if (Number.isFinite(v)) [y0, y1] = [Math.min(y0, v), Math.max(y1, v)];
+  }
+  if (x0 > x1) [x0, x1] = [0, 1];
+  if (y0 > y1) [y0, y1] = [0, 1];
+  if (x0 === x1) [x0, x1] = [x0 - 0.5, x1 + 0.5];
+  const room = y1 > y0 ? (y1 - y0) * 0.04 : Math.abs(y0) * 0.1 || 1;
+  return {x0, x1, y0: y0 - room, y1: y1 + room};
+}
+
+export function drawBands(g: CanvasRenderingContext2D, size: Size, all: readonly BandSeries[], options: BandOptions): Plane {
+  const {ink} = options;
+  const range = bandRange(all);
+  const left = yMargin(g, ink, range.y0, range.y1, size.height - 26, options.valueLabels);
+  const plane: Plane = {left, right: size.width - 10, top: 6, bottom: size.height - 20, ...range};
+  drawYAxis(g, plane, ink, options.valueLabels);
+  for (const one of all) drawOne(g, plane, one, ink);
+  drawXAxis(g, plane, ink, options.timeLabels, size.width);
+  if (options.selected !== null) drawCrosshair(g, plane, options.selected, ink.accent);
+  if (options.hover !== null) {
+    drawCrosshair(g, plane, options.hover, ink.lineStrong);
+    for (const one of all) drawDots(g, plane, one, options.hover, ink);
+  }
+  return plane;
+}
+
+function drawOne(g: CanvasRenderingContext2D, plane: Plane, {times, percentiles, colour}: BandSeries, ink: Ink): void {
+  const n = times.length;
+  g.fillStyle = colour;
+  g.strokeStyle = colour;
+  for (let pair = 0; pair < 4; pair++) {
+    g.globalAlpha = Math.min(0.85, ink.band * STRENGTH[pair]!);
+    g.beginPath();
+    for (let i = 0; i < n; i++) g.lineTo(xOf(plane, times[i]!), yOf(plane, percentiles[i * NINE + NINE - 1 - pair]!));
+    for (let i = n - 1; i >= 0; i--) g.lineTo(xOf(plane, times[i]!), yOf(plane, percentiles[i * NINE + pair]!));
+    g.closePath();
+    g.fill();
+  }
+  g.globalAlpha = 1;
+  g.lineWidth = 1.75;
+  g.beginPath();
+  for (let i = 0; i < n; i++) g.lineTo(xOf(plane, times[i]!), yOf(plane, percentiles[i * NINE + 4]!));
+  g.stroke();
+  if (n === 1) {
+    // A single step has no area: its percentiles are ticks.
+    for (let k = 0; k < NINE; k++) g.fillRect(xOf(plane, times[0]!) - 6, Math.round(yOf(plane, percentiles[k]!)), 12, k === 4 ? 2 : 1);
+  }
+}
+
+function drawDots(g: CanvasRenderingContext2D, plane: Plane, {times, percentiles, colour}: BandSeries, at: number, ink: Ink): void {
+  const i = nearestIndex(times, at);
+  if (i < 0) return;
+  for (let k = 0; k < NINE; k++) {
+    g.beginPath();
+    g.arc(xOf(plane, times[i]!), yOf(plane, percentiles[i * NINE + k]!), k === 4 ? 3.5 : 2, 0, 7);
+    g.fillStyle = colour;
+    g.fill();
+    g.strokeStyle = ink.surface;
+    g.lineWidth = 1;
+    g.stroke();
+  }
+}
+
+/** The time of the nearest step of any series to a pixel; null outside the plot. */
+export function pickBands(plane: Plane, all: readonly BandSeries[], x: number, y: number): number | null {
+  if (x < plane.left - 6 || x > plane.right + 6 || y < plane.top || y > plane.bottom + 20) return null;
+  const at = atX(plane, x);
+  let best: number | null = null;
+  for (const {times} of all) {
+    const i = nearestIndex(times, at);
+    if (i >= 0 && (best === null || Math.abs(times[i]! - at) < Math.abs(best - at))) best = times[i]!;
+  }
+  return best;
+}

@@ -1,0 +1,54 @@
+// From tags and runs to sections of cards: pure rules shared by the dashboards that show one card per
+// run and tag.
+import type {Run, Tag} from '../data/types.ts';
+import {compile} from './groups.ts';
+
+export interface TagCard {
+  readonly key: string;
+  readonly tag: Tag;
+  readonly run: Run;
+  readonly sample: number;
+}
+
+export interface CardSection<T> {
+  readonly name: string;
+  readonly cards: readonly T[];
+}
+
+/** `a/b/c` → section `a`, title `b/c`; a tag without `/` is its own section's only kind of title. */
+export function splitTag(name: string): {section: string; title: string} {
+  const at = name.indexOf('/');
+  return at > 0 && at < name.length - 1 ? {section: name.slice(0, at), title: name.slice(at + 1)} : {section: name, title: name};
+}
+
+/** Tags whose name matches the filter (a regular expression, case-insensitive); null when it is none. */
+export function matchTags(tags: readonly Tag[], filter: string): readonly Tag[] | null {
+  if (filter === '') return tags;
+  const pattern = compile(filter, 'i');
+  return pattern === null ? null : tags.filter((tag) => pattern.test(tag.name));
+}
+
+/** Cards in the order given, cut into sections by the first part of their tag. */
+export function sectionsOf<T extends {readonly tag: Tag}>(cards: readonly T[]): CardSection<T>[] {
+  const sections = new Map<string, T[]>();
+  for (const card of cards) {
+    const {section} = splitTag(card.tag.name);
+    const list = sections.get(section);
+    if (list === undefined) sections.set(section, [card]);
+    else list.push(card);
+  }
+  return [...sections].map(([name, list]) => ({name, cards: list}));
+}
+
+/** One card per tag and shown run that has it, and per sample where a step holds several. */
+export function cardsOf(tags: readonly Tag[], shown: readonly Run[], has: (tag: Tag, run: number) => boolean, bySample = false): TagCard[] {
+  const out: TagCard[] = [];
+  for (const tag of tags) {
+    const samples = bySample ? Math.max(1, tag.samples ?? 1) : 1;
+    for (const run of shown) {
+      if (!has(tag, run.id)) continue;
+      for (let sample = 0; sample < samples; sample++) out.push({key: `${tag.id} ${run.id} ${sample}`, tag, run, sample});
+    }
+  }
+  return out;
+}
