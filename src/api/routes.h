@@ -3,12 +3,14 @@
 // the area's array, its paragraph in docs/api.md and a case in tests/api.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/answer.h"
+#include "api/memo.h"
 #include "base/thread_pool.h"
 #include "store/store.h"
 
@@ -30,6 +32,7 @@ struct Context {
   store::Store& store;
   const Settings& settings;
   ThreadPool& pool;  // for splitting one large answer over the cores
+  std::shared_ptr<Memo> memo = std::make_shared<Memo>();  // one a server
 };
 
 struct Route {
