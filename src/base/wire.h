@@ -97,6 +97,8 @@ class Cursor {
   }
 
   bool ok() const { return ok_; }
+  // Where the next field starts; the end of the message once next() has returned false.
+  const std::byte* position() const { return p_; }
 
  private:
   bool broken() {

@@ -7,6 +7,9 @@
 #include "sonde/version.h"
 
 namespace sonde::cli {
+
+int profile_command(const Args& args);
+
 namespace {
 
 int version(const Args&) {
@@ -16,6 +19,7 @@ int version(const Args&) {
 
 // One row a command, in the order of `sonde --help`.
 constexpr Command kCommands[] = {
+    {"profile", "show where a captured step spends its time", profile_command},
     {"version", "print the version", version},
 };
 

@@ -1,0 +1,233 @@
+#include "import/session.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+
+#include "import/registry.h"
+#include "io/mapped_file.h"
+
+namespace sonde::imports {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kMaxFolderDepth = 64;
+
+// Endings of the per-tool files old plug-ins wrote, and the tool each belongs to.
+struct ToolEnding {
+  std::string_view ending, tool;
+};
+constexpr ToolEnding kToolEndings[] = {
+    {"overview_page.pb", "overview_page"},
+    {"overview_page.json", "overview_page"},
+    {"input_pipeline.pb", "input_pipeline_analyzer"},
+    {"input_pipeline.json", "input_pipeline_analyzer"},
+    {"tensorflow_stats.pb", "framework_op_stats"},
+    {"kernel_stats.pb", "kernel_stats"},
+    {"memory_profile.json.gz", "memory_profile"},
+    {"memory_profile.json", "memory_profile"},
+    {"pod_viewer.json", "pod_viewer"},
+    {"op_profile.json", "op_profile"},
+    {"memory_viewer.json", "memory_viewer"},
+    {"tf_data_bottleneck_analysis.json", "tf_data_bottleneck_analysis"},
+};
+
+std::string host_before(std::string_view name, std::string_view ending) {
+  std::string_view host = name.substr(0, name.size() - ending.size());
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return std::string(host);
+}
+
+// Recognises a file of a session by its name; false for anything else (caches, hlo protos …).
+bool classify(std::string_view name, CaptureFile& file) {
+  const auto is = [&](std::string_view ending, FileKind kind) {
+    if (!name.ends_with(ending)) return false;
+    file.kind = kind;
+    file.host = host_before(name, ending);
+    return true;
+  };
+  if (is("xplane.pb", FileKind::kXplane) || is("xplane.pb.gz", FileKind::kXplane)) return true;
+  for (const ToolEnding& entry : kToolEndings) {
+    if (is(entry.ending, FileKind::kToolData)) {
+      file.tool = entry.tool;
+      return true;
+    }
+  }
+  if (is(".pt.trace.json.gz", FileKind::kTraceJson) || is(".pt.trace.json", FileKind::kTraceJson)) {
+    // worker0.1623143089861: the number is the time of the span, not part of the worker's name.
+    const size_t dot = file.host.rfind('.');
+    if (dot != std::string::npos && dot + 1 < file.host.size() &&
+        file.host.find_first_not_of("0123456789", dot + 1) == std::string::npos) {
+      file.host.resize(dot);
+    }
+    return true;
+  }
+  if (is("trace.json.gz", FileKind::kTraceJson) || is("trace.json", FileKind::kTraceJson))
+    return true;
+  if (name.starts_with("timeline") && is(".json", FileKind::kTraceJson)) return true;
+  return is("run_metadata.pb", FileKind::kRunMetadata);
+}
+
+void stat_into(CaptureFile& file) {
+  struct stat info;
+  if (::stat(file.path.c_str(), &info) != 0) return;
+  file.bytes = static_cast<uint64_t>(info.st_size);
+  file.modified_ns = int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
+
+std::vector<CaptureFile> files_of(const fs::path& folder) {
+  std::vector<CaptureFile> files;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (!it->is_regular_file(error)) continue;
+    CaptureFile file;
+    if (!classify(it->path().filename().string(), file)) continue;
+    file.path = it->path().string();
+    stat_into(file);
+    files.push_back(std::move(file));
+  }
+  std::sort(files.begin(), files.end(), [](const CaptureFile& a, const CaptureFile& b) {
+    return std::tie(a.host, a.path) < std::tie(b.host, b.path);
+  });
+  return files;
+}
+
+SessionFiles session_of(const fs::path& folder, const fs::path& root) {
+  SessionFiles session;
+  session.name = folder.filename().string();
+  session.path = folder.string();
+  // <root>/<run>/plugins/profile/<session>
+  const fs::path run = folder.parent_path().parent_path().parent_path().lexically_relative(root);
+  session.run = run == "." || run.empty() ? "" : run.generic_string();
+  session.files = files_of(folder);
+  return session;
+}
+
+void walk(const fs::path& folder, const fs::path& root, int depth,
+          std::vector<SessionFiles>& found) {
+  if (depth > kMaxFolderDepth) return;
+  const bool is_profile =
+      folder.filename() == "profile" && folder.parent_path().filename() == "plugins";
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (!it->is_directory(ignored)) continue;
+    const std::string name = it->path().filename().string();
+    if (is_profile) {
+      found.push_back(session_of(it->path(), root));
+    } else if (!it->is_symlink(ignored) && name != ".sonde") {
+      walk(it->path(), root, depth + 1, found);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<const CaptureFile*> SessionFiles::captures() const {
+  std::vector<const CaptureFile*> chosen;
+  for (const FileKind kind : {FileKind::kXplane, FileKind::kTraceJson, FileKind::kRunMetadata}) {
+    for (const CaptureFile& file : files) {
+      if (file.kind == kind) chosen.push_back(&file);
+    }
+    if (!chosen.empty()) break;
+  }
+  return chosen;
+}
+
+std::vector<SessionFiles> find_sessions(const std::string& root) {
+  std::vector<SessionFiles> found;
+  fs::path base = fs::path(root).lexically_normal();
+  if (!base.has_filename()) base = base.parent_path();
+  walk(base, base, 0, found);
+  std::sort(found.begin(), found.end(),
+            [](const SessionFiles& a, const SessionFiles& b) { return a.id() > b.id(); });
+  return found;
+}
+
+Result<SessionFiles> session_at(const std::string& path) {
+  std::error_code error;
+  fs::path place = fs::path(path).lexically_normal();
+  if (!place.has_filename() && place.has_parent_path()) place = place.parent_path();
+  const fs::file_status status = fs::status(place, error);
+  if (!fs::exists(status)) return fail(Code::kNotFound, path + ": no such file or folder");
+  if (!fs::is_directory(status)) {
+    SessionFiles session;
+    session.name = place.filename().string();
+    session.path = path;
+    CaptureFile file;
+    if (!classify(session.name, file)) {
+      file.kind = session.name.ends_with(".pb") ? FileKind::kRunMetadata : FileKind::kTraceJson;
+      file.host = place.stem().string();
+    }
+    file.path = path;
+    stat_into(file);
+    session.files.push_back(std::move(file));
+    return session;
+  }
+  std::vector<CaptureFile> loose = files_of(place);
+  if (!loose.empty()) {
+    SessionFiles session;
+    session.name = place.filename().string();
+    session.path = place.string();
+    session.files = std::move(loose);
+    return session;
+  }
+  std::vector<SessionFiles> sessions = find_sessions(place.string());
+  std::erase_if(sessions, [](const SessionFiles& s) { return s.files.empty(); });
+  if (!sessions.empty()) {
+    // The newest by name: session names are times.
+    const auto newest = std::max_element(
+        sessions.begin(), sessions.end(),
+        [](const SessionFiles& a, const SessionFiles& b) { return a.name < b.name; });
+    return std::move(*newest);
+  }
+  return fail(Code::kNotFound,
+              path +
+                  ": no capture here; looked for plugins/profile/<session>/*.xplane.pb and for "
+                  "*.trace.json, *.pt.trace.json and *.run_metadata.pb, also packed with gzip");
+}
+
+Result<trace::Host> load_capture(const CaptureFile& file, ThreadPool* pool) {
+  SONDE_TRY(content, io::read_content(file.path));
+  const std::string name = fs::path(file.path).filename().string();
+  Input input{name, content.bytes(), pool};
+  SONDE_TRY(trace, import_trace(input));
+  trace::Host host;
+  host.name = !file.host.empty() ? file.host : std::string(trace.host());
+  if (host.name.empty()) host.name = "localhost";
+  host.file = file.path;
+  host.file_bytes = content.bytes().size();
+  host.trace = std::make_shared<const trace::Trace>(std::move(trace));
+  return host;
+}
+
+Result<trace::Session> load_session(const SessionFiles& files, ThreadPool* pool,
+                                    std::string_view only_host) {
+  trace::Session session;
+  session.name = files.name;
+  const auto captures = files.captures();
+  if (captures.empty())
+    return fail(Code::kNotFound, files.path + ": the session holds no capture that can be read");
+  std::optional<Error> first_error;
+  for (const CaptureFile* file : captures) {
+    if (!only_host.empty() && file->host != only_host) continue;
+    auto host = load_capture(*file, pool);
+    if (host) {
+      session.hosts.push_back(std::move(*host));
+      continue;
+    }
+    session.diagnostics.push_back({trace::Diagnostic::Severity::kError, host.error().text});
+    if (!first_error) first_error = host.error();
+  }
+  if (session.hosts.empty()) {
+    if (first_error) return fail(std::move(*first_error));
+    return fail(Code::kNotFound, fmt::format("no file of host '{}' in {}", only_host, files.path));
+  }
+  return session;
+}
+
+}  // namespace sonde::imports

@@ -1,0 +1,56 @@
+// Finds capture sessions on disk and loads them. A session is a folder
+// <run>/plugins/profile/<session>/ with a file for each host, or, for captures that lie about
+// loosely, the captures of one folder, or a single file. Nothing is ever written there.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/thread_pool.h"
+#include "trace/trace.h"
+
+namespace sonde::imports {
+
+enum class FileKind : uint8_t {
+  kXplane,       // <host>.xplane.pb[.gz]
+  kTraceJson,    // *.trace.json[.gz], *.pt.trace.json[.gz], Chrome JSON
+  kRunMetadata,  // RunMetadata / StepStats protobuf
+  kToolData,     // output of an old plug-in, shown as recorded
+};
+
+struct CaptureFile {
+  std::string path;
+  std::string host;  // from the file name; empty when it names none
+  FileKind kind = FileKind::kXplane;
+  std::string tool;  // of tool data: overview_page, input_pipeline …
+  uint64_t bytes = 0;
+  int64_t modified_ns = 0;
+};
+
+struct SessionFiles {
+  std::string run;   // folder below the root that holds plugins/profile, "" for the root itself
+  std::string name;  // the session folder's name, or the file's
+  std::string path;
+  std::vector<CaptureFile> files;  // sorted by host, then name
+
+  std::string id() const { return run.empty() ? name : run + "/" + name; }
+  // The files that make the trace: xplane if there is one, else trace JSON, else the rest.
+  std::vector<const CaptureFile*> captures() const;
+};
+
+// Every session below `root`, in descending order of id as xprof lists them.
+std::vector<SessionFiles> find_sessions(const std::string& root);
+
+// What a user means by a path: a capture file, a session folder, a folder of captures, or a log
+// directory (its newest session).
+Result<SessionFiles> session_at(const std::string& path);
+
+// Reads and imports all captures of a session, or only the given host's. A file that cannot be read
+// becomes a diagnostic; an error means no host could be loaded.
+Result<trace::Session> load_session(const SessionFiles& files, ThreadPool* pool = nullptr,
+                                    std::string_view only_host = {});
+Result<trace::Host> load_capture(const CaptureFile& file, ThreadPool* pool = nullptr);
+
+}  // namespace sonde::imports

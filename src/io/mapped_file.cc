@@ -1,0 +1,122 @@
+#include "io/mapped_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace sonde::io {
+namespace {
+
+Error system_error(const std::string& path) {
+  const Code code = errno == ENOENT ? Code::kNotFound : Code::kIo;
+  return {code, fmt::format("{}: {}", path, std::strerror(errno))};
+}
+
+}  // namespace
+
+Result<MappedFile> MappedFile::open(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return fail(system_error(path));
+  struct stat info;
+  if (::fstat(fd, &info) != 0) {
+    const Error error = system_error(path);
+    ::close(fd);
+    return fail(error);
+  }
+  MappedFile file;
+  if (!S_ISREG(info.st_mode)) {
+    ::close(fd);
+    return fail(Code::kInvalid, path + ": not a regular file");
+  }
+  if (info.st_size > 0) {
+    void* data = ::mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED) {
+      const Error error = system_error(path);
+      ::close(fd);
+      return fail(error);
+    }
+    ::madvise(data, static_cast<size_t>(info.st_size), MADV_SEQUENTIAL);
+    file.data_ = static_cast<const std::byte*>(data);
+    file.size_ = static_cast<size_t>(info.st_size);
+  }
+  ::close(fd);
+  return file;
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile::~MappedFile() {
+  if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+Result<std::string> gunzipped(Bytes packed, uint64_t limit_bytes, std::string* damage) {
+  z_stream stream{};
+  if (inflateInit2(&stream, 15 + 16) != Z_OK) return fail(Code::kIo, "zlib did not start");
+  std::string out;
+  out.resize(
+      std::clamp<uint64_t>(packed.size() * 6, 1 << 16, std::min<uint64_t>(limit_bytes, 1 << 30)));
+  size_t used = 0, taken = 0;
+  int status = Z_OK;
+  while (taken < packed.size() || stream.avail_in != 0) {
+    if (stream.avail_in == 0) {
+      const size_t piece = std::min<size_t>(packed.size() - taken, 1 << 30);
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data() + taken));
+      stream.avail_in = static_cast<uInt>(piece);
+      taken += piece;
+    }
+    if (used == out.size()) {
+      if (used >= limit_bytes) {
+        inflateEnd(&stream);
+        return fail(Code::kTooLarge, fmt::format("unpacks to more than {} bytes", limit_bytes));
+      }
+      out.resize(std::min<uint64_t>(limit_bytes, out.size() * 2));
+    }
+    stream.next_out = reinterpret_cast<Bytef*>(out.data() + used);
+    stream.avail_out = static_cast<uInt>(std::min<size_t>(out.size() - used, 1 << 30));
+    const size_t room = stream.avail_out;
+    status = inflate(&stream, Z_NO_FLUSH);
+    used += room - stream.avail_out;
+    if (status == Z_STREAM_END) {
+      const bool another =
+          stream.avail_in >= 2 && stream.next_in[0] == 0x1f && stream.next_in[1] == 0x8b;
+      if (!another) break;  // anything else after a member is padding
+      inflateReset(&stream);
+    } else if (status != Z_OK && status != Z_BUF_ERROR) {
+      break;
+    } else if (status == Z_BUF_ERROR && stream.avail_in == 0 && taken == packed.size()) {
+      break;
+    }
+  }
+  inflateEnd(&stream);
+  if (status != Z_STREAM_END && damage) {
+    *damage = fmt::format("gzip stream is {} after {} unpacked bytes",
+                          status == Z_DATA_ERROR ? "damaged" : "cut off", used);
+  }
+  out.resize(used);
+  return out;
+}
+
+Result<Content> read_content(const std::string& path, uint64_t limit_bytes) {
+  SONDE_TRY(file, MappedFile::open(path));
+  Content content;
+  const Bytes bytes = file.bytes();
+  if (bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b}) {
+    auto unpacked = gunzipped(bytes, limit_bytes, &content.damage);
+    if (!unpacked) return fail(std::move(unpacked.error()).in(path));
+    content.unpacked = std::move(*unpacked);
+    content.is_unpacked = true;
+    return content;
+  }
+  content.mapped = std::make_unique<MappedFile>(std::move(file));
+  return content;
+}
+
+}  // namespace sonde::io

@@ -1,0 +1,114 @@
+// Makes a Trace. Importers either append slices as they come (any order of tracks and times;
+// finish() sorts) or, when they know all counts beforehand, take a Block per track and fill its
+// columns from several threads at once. Strings, keys, labels and tracks are made by one thread.
+//
+//   Builder builder("kineto");
+//   TrackId p = builder.process("python", 17), t = builder.track(TrackKind::kThread, p, "main",
+//   17); SliceId s = builder.slice(t, begin, duration, builder.label("aten::mm"));
+//   builder.arg("Input Dims", "[[2,3],[3,4]]");         // of the slice just added
+//   Trace trace = std::move(builder).finish();
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace sonde::trace {
+
+class Builder {
+ public:
+  explicit Builder(std::string_view format);
+
+  void set_host(std::string_view host) { trace_.host_ = host; }
+  void set_start_ns(int64_t ns) { trace_.start_ns_ = ns; }
+  void diagnose(Diagnostic::Severity severity, std::string text);
+
+  // --- tables ---
+  StringId string(std::string_view text) { return trace_.strings_.id(text); }
+  KeyId key(std::string_view name) { return trace_.strings_.id(name); }
+  // The label of slices called `name`; asking again gives the same one.
+  LabelId label(std::string_view name, std::string_view category = {});
+  // A label of its own, even when another has the same name (metadata of one plane).
+  LabelId own_label(StringId name, StringId display_name, ArgRange args);
+  uint64_t blob(std::string bytes);
+
+  // --- tracks ---
+  TrackId process(std::string_view name, int64_t id);
+  TrackId track(TrackKind kind, TrackId parent, std::string_view name, int64_t id);
+  Track& edit(TrackId track) { return trace_.tracks_[track]; }
+  // Arguments that belong to no slice (of a track or a label). Not to be mixed with slice() below:
+  // give tables their arguments first.
+  ArgRange add_args(std::span<const Arg> args);
+
+  // --- slices one by one ---
+  SliceId slice(TrackId track, Picos begin, Picos duration, LabelId label);
+  void set_duration(SliceId provisional, Picos duration) {
+    trace_.duration_[provisional] = duration.value;
+  }
+  // Of the slice added last.
+  void arg(KeyId key, ArgValue value);
+  void arg(std::string_view key_name, std::string_view text);
+  void arg(std::string_view key_name, int64_t value);
+  void arg(std::string_view key_name, double value);
+
+  void point(TrackId counter, Picos time, double value);
+  // Ids are those slice() returned; finish() translates them.
+  void flow(SliceId from, SliceId to, std::string_view kind);
+
+  // --- slices in bulk ---
+  // Room for the slices of one track, in file order. The spans may be filled by another thread, and
+  // stay valid until the next call that adds slices or arguments, so take all blocks first by
+  // calling blocks() once.
+  struct BlockSize {
+    TrackId track;
+    uint32_t slices, args;
+  };
+  struct Block {
+    std::span<int64_t> begin, duration;
+    std::span<LabelId> label;
+    std::span<uint32_t> arg_end;  // absolute index after the slice's last argument
+    uint32_t first_arg = 0;
+    std::span<uint32_t> arg_key;  // key << 3 | type
+    std::span<uint64_t> arg_bits;
+    uint32_t used = 0, used_args = 0;  // set by the filler; less than the sizes is allowed
+  };
+  std::vector<Block> blocks(std::span<const BlockSize> sizes);
+  void set_used(std::vector<Block> filled) { blocks_ = std::move(filled); }
+
+  // Sorts, nests, checks. The builder is spent.
+  Trace finish() &&;
+
+ private:
+  void drop_unused_block_room();
+  void sort_slices();
+  void nest();
+  void sort_points();
+
+  Trace trace_;
+  std::vector<TrackId> slice_track_;  // of slices added one by one
+  struct Point {
+    TrackId track;
+    int64_t time;
+    double value;
+  };
+  std::vector<Point> points_;
+  std::vector<BlockSize> sizes_;
+  std::vector<Block> blocks_;
+  boost::unordered_flat_map<uint64_t, LabelId> label_ids_;
+};
+
+// Times of a hostile file, kept where begin + duration cannot overflow (26 days either way).
+inline constexpr int64_t kTimeLimit = int64_t{1} << 61;
+inline int64_t clamped_begin(int64_t ps) { return std::clamp(ps, -kTimeLimit, kTimeLimit); }
+inline int64_t clamped_duration(int64_t ps) { return std::clamp<int64_t>(ps, 0, kTimeLimit); }
+
+inline uint32_t packed_key(KeyId key, ArgType type) {
+  return key << 3 | static_cast<uint32_t>(type);
+}
+
+}  // namespace sonde::trace
