@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/demo.h"
 #include "sonde/version.h"
 
 namespace sonde::cli {
@@ -20,6 +21,7 @@ int version(const Args&) {
 // One row a command, in the order of `sonde --help`.
 constexpr Command kCommands[] = {
     {"profile", "show where a captured step spends its time", profile_command},
+    {"demo", "train small models and log everything the dashboards can show", demo},
     {"version", "print the version", version},
 };
 

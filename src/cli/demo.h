@@ -1,0 +1,9 @@
+#pragma once
+
+#include "cli/commands.h"
+
+namespace sonde::cli {
+
+int demo(const Args& args);
+
+}  // namespace sonde::cli

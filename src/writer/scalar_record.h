@@ -1,0 +1,119 @@
+// The record of one scalar, encoded without allocation: sizes first, then bytes in place. A value
+// that float32 holds exactly is the four-byte simple_value all readers know; any other is a float
+// tensor that carries the double beside it (TensorBoard shows the float, Sonde the double).
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace sonde::writer {
+
+inline size_t varint_size(uint64_t value) {
+  return static_cast<size_t>((std::bit_width(value | 1) + 6) / 7);
+}
+
+inline char* put_varint(char* at, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) *at++ = static_cast<char>(value | 0x80);
+  *at++ = static_cast<char>(value);
+  return at;
+}
+
+template <class T>
+char* put_raw(char* at, T value) {
+  std::memcpy(at, &value, sizeof value);
+  return at + sizeof value;
+}
+
+inline bool fits_float(double value) {
+  return static_cast<double>(static_cast<float>(value)) == value || std::isnan(value);
+}
+
+// Summary.Value{tag, simple_value or tensor} without its own length prefix.
+class ScalarValue {
+ public:
+  ScalarValue(std::string_view tag, double value)
+      : tag_(tag),
+        value_(value),
+        exact_(fits_float(value)),
+        size_(1 + varint_size(tag.size()) + tag.size() +
+              (exact_ ? 5 : 2 + kTensor + 2 + kMetadata)) {}
+
+  size_t size() const { return size_; }
+  char* write(char* at) const {
+    *at++ = 0x0a;
+    at = put_varint(at, tag_.size());
+    std::memcpy(at, tag_.data(), tag_.size());
+    at += tag_.size();
+    const auto rounded = static_cast<float>(value_);
+    if (exact_) {
+      *at++ = 0x15;
+      return put_raw(at, rounded);
+    }
+    *at++ = 0x42;  // tensor
+    *at++ = kTensor;
+    std::memcpy(at, "\x08\x01\x12\x00\x2a\x04", 6);  // dtype FLOAT, shape [], float_val of 4 bytes
+    at = put_raw(at + 6, rounded);
+    std::memcpy(at, "\x32\x08", 2);  // double_val of 8 bytes
+    at = put_raw(at + 2, value_);
+    std::memcpy(at, "\x4a\x0b\x0a\x09\x0a\x07scalars", 13);  // metadata of the scalars plugin
+    return at + 13;
+  }
+
+ private:
+  static constexpr size_t kTensor = 2 + 2 + 2 + 4 + 2 + 8;
+  static constexpr size_t kMetadata = 11;
+  std::string_view tag_;
+  double value_;
+  bool exact_;
+  size_t size_;
+};
+
+// Event{wall_time, step, summary{value}}.
+class ScalarRecord {
+ public:
+  ScalarRecord(std::string_view tag, int64_t step, double value, double wall_time)
+      : value_(tag, value),
+        step_(static_cast<uint64_t>(step)),
+        wall_time_(wall_time),
+        summary_(1 + varint_size(value_.size()) + value_.size()),
+        size_(9 + (step_ != 0 ? 1 + varint_size(step_) : 0) + 1 + varint_size(summary_) +
+              summary_) {}
+
+  size_t size() const { return size_; }
+  void write(char* at) const {
+    *at++ = 0x09;
+    at = put_raw(at, wall_time_);
+    if (step_ != 0) {
+      *at++ = 0x10;
+      at = put_varint(at, step_);
+    }
+    *at++ = 0x2a;
+    at = put_varint(at, summary_);
+    *at++ = 0x0a;
+    at = put_varint(at, value_.size());
+    value_.write(at);
+  }
+
+ private:
+  ScalarValue value_;
+  uint64_t step_;
+  double wall_time_;
+  size_t summary_;
+  size_t size_;
+};
+
+inline void add_scalar_value(std::string& summary, std::string_view tag, double value) {
+  const ScalarValue one(tag, value);
+  char head[11] = {0x0a};
+  const char* end = put_varint(head + 1, one.size());
+  summary.append(head, static_cast<size_t>(end - head));
+  const size_t at = summary.size();
+  summary.resize(at + one.size());
+  one.write(summary.data() + at);
+}
+
+}  // namespace sonde::writer
