@@ -1,0 +1,79 @@
+// What a viewport shows of a trace, at a cost that depends on its pixels and not on the trace:
+// slices at least a pixel wide come out exactly, narrower neighbours merge into a cell that says
+// how busy it was and which slice in it was the longest. Rows are indexed once, on first use.
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace sonde::trace {
+
+struct Cell {
+  Picos begin, duration;
+  LabelId label = 0;      // of the slice, or of the longest one merged into the cell
+  SliceId slice = kNone;  // kNone: several slices merged
+  uint8_t busy = 255;     // share of the cell that slices cover
+};
+
+struct CounterCell {
+  Picos time;
+  double min = 0, max = 0, last = 0;
+};
+
+struct Viewport {
+  Picos begin, end;
+  uint32_t pixels = 1000;
+};
+
+// All slices of one depth of a track, in order of time. Sums and longest slices are kept for blocks
+// of 16, 256, ... slices, so that any range is summed up in a few dozen steps.
+class Row {
+ public:
+  Row(const Trace& trace, std::vector<SliceId> slices);
+
+  size_t size() const { return slices_.size(); }
+  // Appends the row's cells inside the viewport; true when no slices were merged.
+  bool view(const Viewport& port, std::vector<Cell>& out) const;
+  // Slices that overlap [begin, end), as positions in the row.
+  std::pair<size_t, size_t> range(Picos begin, Picos end) const;
+  SliceId slice(size_t position) const { return slices_[position]; }
+
+ private:
+  struct Block {
+    int64_t busy = 0;
+    SliceId longest = kNone;
+  };
+  Block summary(size_t first, size_t last) const;
+  size_t first_at_or_after(Picos time, size_t from) const;
+
+  const Trace& trace_;  // outlives the row: both belong to the LevelOfDetail
+  std::vector<SliceId> slices_;
+  std::vector<std::vector<Block>> levels_;
+};
+
+class LevelOfDetail {
+ public:
+  explicit LevelOfDetail(std::shared_ptr<const Trace> trace);
+
+  const Trace& trace() const { return *trace_; }
+  // The rows of a track, one per depth; built on the first call for the track.
+  std::span<const Row> rows(TrackId track) const;
+  // A track folded into one row: its outermost slices.
+  std::vector<CounterCell> counter(TrackId track, const Viewport& port) const;
+
+ private:
+  struct Entry {
+    std::once_flag once;
+    std::vector<Row> rows;
+  };
+  std::shared_ptr<const Trace> trace_;
+  std::unique_ptr<Entry[]> entries_;
+};
+
+}  // namespace sonde::trace
