@@ -29,12 +29,13 @@ struct WriterOptions {
   double flush_interval_s = 1;                 // longest time a record waits in memory
   size_t max_buffer_bytes = size_t{64} << 20;  // records waiting for the disk
   enum class WhenFull : uint8_t { kWait, kDrop } when_full = WhenFull::kWait;  // of a healthy disk
-  std::string filename_suffix;
-  std::optional<int64_t> purge_step;  // readers drop what the run had from this step on
-  std::function<void(const std::string&)> on_problem;  // from the logging thread; default: stderr
-  std::string source = "sonde";                        // source_metadata.writer of the files
-  bool create_now = true;                              // false: no file before the first record
-  bool whole_second_header = false;                    // stamp the header as TensorFlow does
+  std::string filename_suffix = {};
+  std::optional<int64_t> purge_step = {};  // readers drop what the run had from this step on
+  std::function<void(const std::string&)> on_problem =
+      {};                            // from the logging thread; default: stderr
+  std::string source = "sonde";      // source_metadata.writer of the files
+  bool create_now = true;            // false: no file before the first record
+  bool whole_second_header = false;  // stamp the header as TensorFlow does
 };
 
 // One embedding for the projector: rows of floats with optional metadata and pictures.

@@ -50,6 +50,17 @@ std::string event_of(std::string_view value) {
 
 }  // namespace
 
+TEST_CASE("tensor: a double beside a rounded float is the scalar's value") {
+  const std::string bytes = tensor(DataType::kFloat, {}, [](wire::Encoder& e) {
+    e.real32(5, 0.1f);
+    e.real(6, 0.1);
+  });
+  const auto scalar = decode_scalar(*parse_tensor(as_bytes(bytes)));
+  REQUIRE(scalar);
+  CHECK(scalar->type == NumberType::kFloat64);
+  CHECK(scalar->f64 == 0.1);
+}
+
 TEST_CASE("Event: the recorded vectors of the real writers") {
   const std::string version = unhex("090000000000408f401a0d627261696e2e4576656e743a32");
   auto event = parse_event(as_bytes(version));

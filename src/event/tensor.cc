@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "base/wire.h"
@@ -371,6 +372,19 @@ Result<std::vector<std::string_view>> decode_strings(const TensorView& tensor, u
   return out;
 }
 
+// Sonde's own writer puts a double beside the float that TensorBoard reads, when the float had to
+// be rounded (src/writer/scalar_record.h).
+static std::optional<double> exact_twin(const TensorView& tensor) {
+  if (tensor.dtype != DataType::kFloat) return {};
+  wire::Cursor cursor(tensor.message);
+  for (wire::Field field; cursor.next(field);) {
+    if (field.number != 6) continue;
+    if (field.type == wire::Type::kFixed64) return field.as_double();
+    if (field.is_bytes() && field.bytes.size() == 8) return load<double>(field.bytes, 0);
+  }
+  return {};
+}
+
 Result<Number> decode_scalar(const TensorView& tensor) {
   SONDE_TRY(count, element_count(tensor));
   const Layout layout = layout_of(tensor.dtype);
@@ -380,6 +394,10 @@ Result<Number> decode_scalar(const TensorView& tensor) {
   SONDE_TRY(given, for_each_given(tensor, layout, 1, [&](Number n) { value = n; }));
   if (given == 0 && !tensor.content.empty())
     return fail(Code::kCorrupt, "the tensor's content is shorter than one element");
+  if (const auto exact = exact_twin(tensor)) {
+    value.type = NumberType::kFloat64;
+    value.f64 = *exact;
+  }
   return value;
 }
 

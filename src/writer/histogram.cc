@@ -252,7 +252,8 @@ void count_growing(const T* data, size_t n, std::vector<uint64_t>& counts) {
       if (x == -limit) ++counts[0];
       return;
     }
-    const uint32_t bucket = x >= 0 ? edges + index.at_most(x) : edges - 1 - index.less(-x);
+    const uint32_t bucket =
+        x >= 0 ? edges + index.at_most(std::abs(x)) : edges - 1 - index.less(-x);
     ++lanes[bucket][lane];
   };
   size_t i = 0;
