@@ -1,11 +1,17 @@
 // All dashboards in the order of their tabs: one line each.
 import type {Dashboard} from './dashboard.ts';
 import {timeSeries} from './time_series/entry.ts';
+import {audio} from './audio/entry.ts';
+import {distributions} from './distributions/entry.ts';
+import {histograms} from './histograms/entry.ts';
 import {images} from './images/entry.ts';
 import {files} from './files/entry.ts';
 
 export const DASHBOARDS: readonly Dashboard[] = [
   timeSeries,
   images,
+  histograms,
+  distributions,
+  audio,
   files,
 ];

@@ -15,10 +15,10 @@ export interface CardSection<T> {
   readonly cards: readonly T[];
 }
 
-/** `a/b/c` → section `a`, title `b/c`; a tag without `/` is its own section's only kind of title. */
+/** `a/b/c` → section `a`, title `b/c`; tags without `/` share the section without a name. */
 export function splitTag(name: string): {section: string; title: string} {
   const at = name.indexOf('/');
-  return at > 0 && at < name.length - 1 ? {section: name.slice(0, at), title: name.slice(at + 1)} : {section: name, title: name};
+  return at > 0 && at < name.length - 1 ? {section: name.slice(0, at), title: name.slice(at + 1)} : {section: '', title: name};
 }
 
 /** Tags whose name matches the filter (a regular expression, case-insensitive); null when it is none. */
@@ -28,16 +28,17 @@ export function matchTags(tags: readonly Tag[], filter: string): readonly Tag[] 
   return pattern === null ? null : tags.filter((tag) => pattern.test(tag.name));
 }
 
-/** Cards in the order given, cut into sections by the first part of their tag. */
+/** Cards in the order given, cut into sections by the first part of their tag; the nameless one first. */
 export function sectionsOf<T extends {readonly tag: Tag}>(cards: readonly T[]): CardSection<T>[] {
   const sections = new Map<string, T[]>();
   for (const card of cards) {
     const {section} = splitTag(card.tag.name);
-    const list = sections.get(section);
-    if (list === undefined) sections.set(section, [card]);
-    else list.push(card);
+    const known = sections.get(section);
+    if (known === undefined) sections.set(section, [card]);
+    else known.push(card);
   }
-  return [...sections].map(([name, list]) => ({name, cards: list}));
+  const list = [...sections].map(([name, cards]) => ({name, cards}));
+  return list.sort((a, b) => Number(b.name === '') - Number(a.name === ''));
 }
 
 /** One card per tag and shown run that has it, and per sample where a step holds several. */

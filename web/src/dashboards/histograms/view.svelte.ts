@@ -1,0 +1,26 @@
+// What the histograms page shows; kept in the link. Shared by histograms and distributions.
+import {slice} from '../../state/view.svelte.ts';
+import type {TimeKind} from '../../text/time-axis.ts';
+
+export type HistogramMode = 'offset' | 'heat' | 'overlay' | 'quantiles';
+
+export interface HistogramsView {
+  filter: string;
+  mode: HistogramMode;
+  time: TimeKind;
+  height: 'density' | 'count';
+  colour: 'log' | 'linear';
+  join: boolean; // overlay and quantiles: all runs of a tag in one card
+}
+
+export const view: HistogramsView = slice<HistogramsView>('hist', {
+  filter: '', mode: 'offset', time: 'step', height: 'count', colour: 'log', join: false,
+});
+
+export interface DistributionsView {
+  filter: string;
+  time: TimeKind;
+  join: boolean;
+}
+
+export const distributions: DistributionsView = slice<DistributionsView>('dist', {filter: '', time: 'step', join: false});
