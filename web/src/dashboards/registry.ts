@@ -2,8 +2,7 @@
 import type {Dashboard} from './dashboard.ts';
 import {timeSeries} from './time_series/entry.ts';
 import {audio} from './audio/entry.ts';
-import {distributions} from './distributions/entry.ts';
-import {histograms} from './histograms/entry.ts';
+import {distributions, histograms} from './histograms/entry.ts';
 import {images} from './images/entry.ts';
 import {files} from './files/entry.ts';
 
