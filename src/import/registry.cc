@@ -4,11 +4,12 @@
 
 namespace sonde::imports {
 
+extern const Importer kChromeJson;
 extern const Importer kXplane;
 
 namespace {
 // Order = priority: formats with a signature first, JSON of any kind last.
-constexpr const Importer* kImporters[] = {&kXplane};
+constexpr const Importer* kImporters[] = {&kXplane, &kChromeJson};
 constexpr size_t kHeadBytes = 1 << 16;
 }  // namespace
 

@@ -254,6 +254,10 @@ void Builder::sort_points() {
 
 Trace Builder::finish() && {
   drop_unused_block_room();
+  if (origin_.value != 0) {
+    for (int64_t& begin : trace_.begin_) begin = clamped_begin(begin - origin_.value);
+    for (Point& point : points_) point.time = clamped_begin(point.time - origin_.value);
+  }
   sort_slices();
   nest();
   sort_points();

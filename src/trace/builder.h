@@ -26,10 +26,18 @@ class Builder {
 
   void set_host(std::string_view host) { trace_.host_ = host; }
   void set_start_ns(int64_t ns) { trace_.start_ns_ = ns; }
+  void set_format(std::string_view format) { trace_.format_ = format; }
+  void add_metadata(std::string key, std::string value) {
+    trace_.metadata_.emplace_back(std::move(key), std::move(value));
+  }
+  // Moves time 0: taken off every time at finish(). For formats whose earliest time is known last.
+  void set_origin(Picos origin) { origin_ = origin; }
+  size_t slice_count() const { return trace_.begin_.size(); }
   void diagnose(Diagnostic::Severity severity, std::string text);
 
   // --- tables ---
   StringId string(std::string_view text) { return trace_.strings_.id(text); }
+  std::string_view text(StringId id) const { return trace_.strings_.text(id); }
   KeyId key(std::string_view name) { return trace_.strings_.id(name); }
   // The label of slices called `name`; asking again gives the same one.
   LabelId label(std::string_view name, std::string_view category = {});
@@ -90,6 +98,7 @@ class Builder {
   void sort_points();
 
   Trace trace_;
+  Picos origin_;
   std::vector<TrackId> slice_track_;  // of slices added one by one
   struct Point {
     TrackId track;

@@ -64,6 +64,13 @@ std::string Trace::printed(const ArgValue& value) const {
   return {};
 }
 
+std::string_view Trace::metadata(std::string_view key) const {
+  for (const auto& [name, value] : metadata_) {
+    if (name == key) return value;
+  }
+  return {};
+}
+
 size_t Trace::memory_bytes() const {
   size_t bytes = begin_.size() * 16 + label_.size() * 4 + depth_.size() * 2 + first_arg_.size() * 4;
   bytes += arg_key_.size() * 12 + point_time_.size() * 16 + flows_.size() * sizeof(Flow);

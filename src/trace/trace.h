@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -156,6 +157,9 @@ class Trace {
   double point_value(uint32_t point) const { return point_value_[point]; }
 
   // --- the whole ---
+  // What the file says about itself: (key, value) with values that are no text as JSON.
+  const std::vector<std::pair<std::string, std::string>>& metadata() const { return metadata_; }
+  std::string_view metadata(std::string_view key) const;  // empty when absent
   std::string_view format() const { return format_; }  // id of the importer: "xplane", "kineto" …
   std::string_view host() const { return host_; }
   // Wall clock of time 0 in ns since 1970, when the producer recorded it.
@@ -167,6 +171,7 @@ class Trace {
  private:
   friend class Builder;
   std::string format_, host_;
+  std::vector<std::pair<std::string, std::string>> metadata_;
   std::optional<int64_t> start_ns_;
   int64_t first_begin_ = 0, last_end_ = 0;
   StringTable strings_;
