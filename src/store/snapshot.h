@@ -61,7 +61,7 @@ struct Range {  // [begin, end) in arrival order
 };
 
 // A contiguous piece of a scalar series. `values` points to float, double, int64_t, uint64_t or
-// uint8_t.
+// uint8_t (bool), as this block's own type says; it differs between blocks of a mixed series.
 struct ScalarBlock {
   std::span<const Step> steps;
   std::span<const double> wall_times;
@@ -105,6 +105,8 @@ class Series {
   virtual void blocks(Range range, const std::function<void(const ScalarBlock&)>& fn) const = 0;
   // Everything else: the points of a range.
   virtual std::span<const BlobPoint> points(Range range) const = 0;
+  // How many of the numbers have a type that TensorBoard's reader refuses (bfloat16, uint32 ...).
+  virtual uint64_t unreadable() const = 0;
   // Scalars: points of the series that are no numbers, in arrival order; almost always empty.
   std::span<const Stray> strays() const { return strays_; }
 
@@ -183,6 +185,7 @@ struct Snapshot {
 
   const RunSnapshot* find(std::string_view run) const;
   const RunSnapshot* find(RunId id) const;
+  std::shared_ptr<const void> index;  // how find() is quick; private to the store
 };
 
 // Reads what a Reference points to. Thread-safe; the checksum is verified before bytes are handed

@@ -1,0 +1,279 @@
+#include "store/sink.h"
+
+#include <cmath>
+#include <utility>
+
+namespace sonde::store {
+namespace {
+
+using event::ValueKind;
+using event::What;
+
+constexpr size_t kMaxStartSizes = 4 << 20;  // numbers kept for all STARTs of a file
+
+// Types that TensorBoard's reader refuses; Sonde reads them.
+bool readable_by_tensorboard(event::DataType type) {
+  return type != event::DataType::kBfloat16 && type != event::DataType::kUint32 &&
+         type != event::DataType::kUint64 && type < event::DataType::kFloat8E5m2;
+}
+
+}  // namespace
+
+void FileFacts::append(const FileFacts& later) {
+  if (events == 0) first_wall_time = later.first_wall_time;
+  records += later.records;
+  events += later.events;
+  min_wall_time = std::min(min_wall_time, later.min_wall_time);
+  max_wall_time = std::max(max_wall_time, later.max_wall_time);
+  if (later.has_summary) {
+    if (!has_summary) {
+      first_summary_time = later.first_summary_time;
+      first_summary_step = later.first_summary_step;
+    }
+    has_summary = true;
+    last_summary_step = later.last_summary_step;
+  }
+  if (later.has_version) {
+    has_version = true;
+    version = later.version;
+  }
+  meta_graphs.insert(meta_graphs.end(), later.meta_graphs.begin(), later.meta_graphs.end());
+}
+
+Sink::Sink(FileId file, std::shared_ptr<Memory> memory, const Seeds& seeds, Use use)
+    : file_(file),
+      seeds_(seeds),
+      use_(use),
+      columns_(std::make_shared<FileColumns>(std::move(memory))),
+      bump_(columns_->memory()) {}
+
+void Sink::note_event(double wall_time, Step step, What what) {
+  legacy_cut_ = false;
+  if (what == What::kNothing && wall_time == 0) return;  // an empty record says nothing
+  if (facts_.events++ == 0) facts_.first_wall_time = wall_time;
+  if (std::isfinite(wall_time)) {
+    facts_.min_wall_time = std::min(facts_.min_wall_time, wall_time);
+    facts_.max_wall_time = std::max(facts_.max_wall_time, wall_time);
+  }
+  if (what != What::kSummary) return;
+  if (!facts_.has_summary) {
+    facts_.has_summary = true;
+    facts_.first_summary_time = wall_time;
+    facts_.first_summary_step = step;
+  } else {
+    legacy_cut_ = facts_.version < 2 && step < facts_.last_summary_step;
+  }
+  facts_.last_summary_step = step;
+}
+
+bool Sink::add(Bytes payload, uint64_t offset) {
+  const auto event = event::parse_event(payload);
+  if (!event) return false;
+  const Place place{event->wall_time, event->step, offset, payload.size()};
+  if (event->what == What::kSummary) {
+    // Looked through before anything is taken: an event is used whole or not at all.
+    bool intact = true;
+    event::ValueView value;
+    const bool walked = event::for_each_value(
+        payload, [&](Bytes message) { return intact = event::parse_value(message, value); });
+    if (!walked || !intact) return false;
+  }
+  ++facts_.records;
+  note_event(event->wall_time, event->step, event->what);
+  if (use_ == Use::kCountOnly) return true;
+  switch (event->what) {
+    case What::kSummary: {
+      uint32_t index = 0;
+      event::for_each_value(payload, [&](Bytes message) {
+        event::ValueView value;
+        event::parse_value(message, value);
+        add_value(value, place, index++, false);
+        return true;
+      });
+      break;
+    }
+    case What::kFileVersion:
+      facts_.has_version = true;
+      facts_.version = event::file_version(as_text(event->body));
+      break;
+    case What::kSessionLog:
+      if (event::session_status(event->body) == event::SessionStatus::kStart)
+        add_start(event->step);
+      break;
+    case What::kGraphDef:
+    case What::kTaggedRunMetadata:
+      if (const auto value = event::find_value(payload, 0)) add_value(*value, place, 0, false);
+      break;
+    case What::kMetaGraphDef:
+      facts_.meta_graphs.push_back(reference(place, 0));
+      break;
+    default:
+      break;
+  }
+  return true;
+}
+
+void Sink::add(const event::Outline& outline, uint64_t offset, uint64_t length) {
+  ++facts_.records;
+  note_event(outline.wall_time, outline.step, outline.what);
+  if (use_ == Use::kCountOnly) return;
+  const Place place{outline.wall_time, outline.step, offset, length};
+  if (outline.what == What::kMetaGraphDef) facts_.meta_graphs.push_back(reference(place, 0));
+  for (const event::Outline::Value& value : outline.values) {
+    event::ValueView view;
+    view.tag = value.tag;
+    view.kind = value.kind;
+    view.simple = value.simple;
+    view.metadata = as_bytes(value.metadata);
+    view.has_metadata = value.has_metadata;
+    add_value(view, place, value.index, true);
+  }
+}
+
+void Sink::add_start(Step step) {
+  // A later START at the same or an earlier step hides everything an earlier one hid. The first of
+  // a file stays: whether it cuts depends on the files before it.
+  while (starts_.size() > 1 && starts_.back().step >= step) starts_.pop_back();
+  if ((starts_.size() + 1) * (parts_.size() + 1) > kMaxStartSizes && starts_.size() > 1)
+    starts_.erase(starts_.begin() + 1);
+  SessionStart start{step, {}};
+  start.sizes.reserve(parts_.size());
+  for (const Part& part : parts_) start.sizes.push_back(part.size());
+  starts_.push_back(std::move(start));
+}
+
+Part* Sink::part_for(const event::ValueView& value) {
+  if (const auto found = by_tag_.find(value.tag); found != by_tag_.end())
+    return &parts_[found->second];
+  std::shared_ptr<const Metadata> metadata;
+  if (const auto seed = seeds_.find(value.tag); seed != seeds_.end()) metadata = seed->second;
+  const bool speaks = value.has_metadata || event::metadata_of(value).from_v1;
+  // A value without a body is a point only for hparams, whose content is its metadata.
+  if (value.kind == ValueKind::kOldHistogram) return nullptr;
+  if (!metadata && speaks) {
+    Metadata own = event::metadata_of(value);
+    if (value.kind == ValueKind::kNone && own.plugin != "hparams") return nullptr;
+    for (const auto& kept : metadata_) {
+      if (*kept == own) metadata = kept;
+    }
+    if (!metadata) {
+      metadata = std::make_shared<const Metadata>(std::move(own));
+      if (metadata_.size() < 64) metadata_.push_back(metadata);
+    }
+  } else if (value.kind == ValueKind::kNone && (!metadata || metadata->plugin != "hparams")) {
+    return nullptr;
+  }
+  Part& part = parts_.emplace_back();
+  part.tag = columns_->keep_tag(value.tag);
+  part.metadata = std::move(metadata);
+  part.is_scalar = part.metadata && part.metadata->data_class == DataClass::kScalar;
+  by_tag_.emplace(part.tag, static_cast<uint32_t>(parts_.size() - 1));
+  return &part;
+}
+
+// The first metadata came after the first values: it decides, and if it says "scalar" the earlier
+// values, taken as references, have to be read again.
+void Sink::learn(Part& part, const event::ValueView& value) {
+  Metadata own = event::metadata_of(value);
+  if (!value.has_metadata && !own.from_v1) return;
+  part.metadata = std::make_shared<const Metadata>(std::move(own));
+  if (part.metadata->data_class == DataClass::kScalar)
+    late_.emplace(std::string(part.tag), part.metadata);
+}
+
+void Sink::add_value(const event::ValueView& value, const Place& place, uint32_t index,
+                     bool outline) {
+  Part* part = part_for(value);
+  if (!part) {
+    ++skipped_values_;
+    return;
+  }
+  if (!part->metadata) learn(*part, value);
+  if (value.kind == ValueKind::kOldHistogram) {
+    ++skipped_values_;
+    return;
+  }
+  part->touched = true;
+  ++points_;
+  if (legacy_cut_) {
+    while (!part->cuts.empty() && part->cuts.back().step >= place.step) part->cuts.pop_back();
+    part->cuts.push_back({part->size(), place.step});
+  }
+  if (part->is_scalar) {
+    add_number(*part, value, place, index, outline);
+  } else {
+    part->references.push(reference(place, index));
+  }
+}
+
+void Sink::add_number(Part& part, const event::ValueView& value, const Place& place, uint32_t index,
+                      bool outline) {
+  event::Number number;
+  if (value.kind == ValueKind::kSimple) {
+    number.f32 = value.simple;
+    part.append(*columns_, bump_, place.step, place.wall_time, number);
+    return;
+  }
+  if (value.kind == ValueKind::kTensor && !outline) {
+    const auto tensor = event::parse_tensor(value.body);
+    if (tensor) {
+      if (const auto scalar = event::decode_scalar(*tensor)) {
+        if (!readable_by_tensorboard(tensor->dtype)) ++part.unreadable;
+        part.append(*columns_, bump_, place.step, place.wall_time, *scalar);
+        return;
+      }
+    }
+  }
+  part.strays.push_back({reference(place, index), part.numbers()});
+}
+
+BlobPoint Sink::reference(const Place& place, uint32_t index) const {
+  BlobPoint point;
+  point.step = place.step;
+  point.wall_time = place.wall_time;
+  point.where.offset = place.offset;
+  point.where.length = place.length;
+  point.where.file = file_;
+  point.where.value = index;
+  return point;
+}
+
+void Sink::append(Sink&& later) {
+  for (SessionStart& start : later.starts_) {
+    SessionStart moved{start.step, {}};
+    for (const Part& part : parts_) moved.sizes.push_back(part.size());
+    for (size_t i = 0; i < start.sizes.size(); ++i) {
+      const Part& from = later.parts_[i];
+      const auto found = by_tag_.find(from.tag);
+      if (found != by_tag_.end()) moved.sizes[found->second] += start.sizes[i];
+      // A tag that is new in this piece has no position here yet: its points before the START are
+      // those of the piece, kept under the index it will get below.
+      else
+        moved.sizes.push_back(start.sizes[i]);
+    }
+    starts_.push_back(std::move(moved));
+  }
+  for (Part& part : later.parts_) {
+    const auto found = by_tag_.find(part.tag);
+    if (found != by_tag_.end()) {
+      Part& mine = parts_[found->second];
+      if (mine.is_scalar == part.is_scalar) {
+        mine.append(std::move(part));
+      } else {
+        // The pieces disagree about what the tag is: the earlier one is right, read again.
+        late_.emplace(std::string(mine.tag), mine.metadata ? mine.metadata : part.metadata);
+      }
+    } else {
+      part.tag = columns_->keep_tag(part.tag);
+      by_tag_.emplace(part.tag, static_cast<uint32_t>(parts_.size()));
+      parts_.push_back(std::move(part));
+    }
+  }
+  late_.insert(later.late_.begin(), later.late_.end());
+  columns_->absorb(*later.columns_);
+  facts_.append(later.facts_);
+  points_ += later.points_;
+  skipped_values_ += later.skipped_values_;
+}
+
+}  // namespace sonde::store
