@@ -9,6 +9,7 @@
 
 namespace sonde::cli {
 
+int inspect_command(const Args& args);
 int profile_command(const Args& args);
 
 namespace {
@@ -20,6 +21,7 @@ int version(const Args&) {
 
 // One row a command, in the order of `sonde --help`.
 constexpr Command kCommands[] = {
+    {"inspect", "list the runs, tags, points and damage of a log directory", inspect_command},
     {"profile", "show where a captured step spends its time", profile_command},
     {"demo", "train small models and log everything the dashboards can show", demo},
     {"version", "print the version", version},

@@ -75,7 +75,7 @@ bool FrameReader::walk(uint64_t limit) {
     const uint64_t large = source_.random_access() ? kLarge : record::kMaxPayload;
     const record::Walk walked = record::walk_frames(window(), at, large, kFrames, frames_);
     for (const record::Frame& frame : frames_) {
-      if (base + frame.at >= limit + record::kHeader) {  // the next piece's
+      if (base + frame.at - record::kHeader >= limit) {  // the next piece's
         position_ = base + frame.at - record::kHeader;
         return true;
       }

@@ -1,0 +1,62 @@
+#include "cli/logdir.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/strings.h"
+#include "io/file.h"
+#include "io/scan.h"
+
+namespace sonde::cli {
+namespace {
+
+store::Store* kept_store = nullptr;  // reachable, so that leak checkers know it is meant
+
+void show_progress(const store::LoadProgress& progress) {
+  fmt::print(stderr, "\r\x1b[Kreading {} of {} in {} files, {} points",
+             human_bytes(progress.bytes_done), human_bytes(progress.bytes), progress.files,
+             human_count(progress.points));
+}
+
+}  // namespace
+
+void LogdirFlags::declare(Flags& flags) {
+  flags.positional("logdir", positional);
+  flags.text("logdir", logdir);
+  flags.text("logdir_spec", logdir_spec);
+  flags.bytes("max_memory", max_memory);
+  flags.integer("threads", threads, 1, 1024);
+  flags.boolean("purge_orphaned_data", purge_orphaned_data);
+}
+
+Result<store::Store*> open_logdir(const LogdirFlags& flags) {
+  store::Options options;
+  const std::string& path = flags.positional.empty() ? flags.logdir : flags.positional;
+  if (!flags.logdir_spec.empty()) {
+    for (const io::ScanRoot& root : io::parse_logdir_spec(flags.logdir_spec))
+      options.roots.push_back({root.name, root.path});
+  } else if (!path.empty()) {
+    const std::string absolute = io::absolute_path(path);
+    if (const auto there = io::stat_of(absolute); !there)
+      return fail(Code::kNotFound, there.error().text);
+    options.roots.push_back({"", absolute});
+  }
+  if (options.roots.empty()) return fail(Code::kInvalid, "give a log directory");
+  options.follow = false;
+  options.max_memory_bytes = flags.max_memory;
+  options.threads = static_cast<size_t>(flags.threads);
+  options.purge_orphaned_data = flags.purge_orphaned_data.value_or(true);
+  SONDE_TRY(store, store::Store::open(std::move(options)));
+  kept_store = store.release();
+  if (::isatty(STDERR_FILENO)) {
+    kept_store->wait_loaded(show_progress);
+    fmt::print(stderr, "\r\x1b[K");
+  } else {
+    kept_store->wait_loaded();
+  }
+  return kept_store;
+}
+
+}  // namespace sonde::cli

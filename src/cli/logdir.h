@@ -1,0 +1,26 @@
+// What inspect and export share: opening a log directory once, to its end, with progress on stderr.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "cli/flags.h"
+#include "store/store.h"
+
+namespace sonde::cli {
+
+struct LogdirFlags {
+  std::string positional, logdir, logdir_spec;
+  uint64_t max_memory = 0;
+  int64_t threads = 0;
+  std::optional<bool> purge_orphaned_data;
+
+  void declare(Flags& flags);
+};
+
+// Loads everything and returns the store. It is never destroyed: giving back the memory of ten
+// million points takes as long as reading them, and the process ends anyway.
+Result<store::Store*> open_logdir(const LogdirFlags& flags);
+
+}  // namespace sonde::cli
