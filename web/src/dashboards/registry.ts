@@ -3,6 +3,7 @@ import type {Dashboard} from './dashboard.ts';
 import {timeSeries} from './time_series/entry.ts';
 import {audio} from './audio/entry.ts';
 import {distributions, histograms} from './histograms/entry.ts';
+import {text} from './text/entry.ts';
 import {images} from './images/entry.ts';
 import {files} from './files/entry.ts';
 
@@ -12,5 +13,6 @@ export const DASHBOARDS: readonly Dashboard[] = [
   histograms,
   distributions,
   audio,
+  text,
   files,
 ];

@@ -8,9 +8,9 @@ export interface Piece {
 
 const MAX_EDITS = 1000;
 
-/** Words, runs of spaces and single marks; joining the tokens gives the text back. */
+/** Words, decimal numbers, runs of spaces and single marks; joining the tokens gives the text back. */
 export function tokens(text: string): string[] {
-  return text.match(/\n|[^\S\n]+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
+  return text.match(/\n|[^\S\n]+|\d+(?:\.\d+)+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
 }
 
 /** Pieces in reading order; the same and removed ones join to `before`, same and added to `after`. */

@@ -1,5 +1,6 @@
 // Histograms as CSV: the bins as shown, or one line of statistics a step.
 import {statsOf, type HistogramSeries} from '../../draw/histogram.ts';
+import {saveFile} from '../../parts/clipboard.ts';
 import {exactValue} from '../../text/format.ts';
 
 export function binRows(series: HistogramSeries): string[][] {
@@ -22,11 +23,6 @@ export function statRows(series: HistogramSeries): string[][] {
   return rows;
 }
 
-/** Hands a CSV file to the browser's downloads. */
 export function saveRows(name: string, rows: readonly (readonly string[])[]): void {
-  const link = document.createElement('a');
-  link.download = name;
-  link.href = URL.createObjectURL(new Blob([rows.map((row) => row.join(',')).join('\n'), '\n'], {type: 'text/csv'}));
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  saveFile(name, new Blob([rows.map((row) => row.join(',')).join('\n'), '\n'], {type: 'text/csv'}));
 }
