@@ -151,8 +151,8 @@ EqualBuckets equal_buckets_of(const T* data, size_t n, int k) {
   return out;
 }
 
-// The growing edges, found by the leading bits of a magnitude: a cell of those bits is narrower
-// than any bucket, so it holds at most one edge.
+// The growing edges, found by the sign and leading bits of a number: a cell of those bits is
+// narrower than any bucket, so it holds at most one edge and no branch is needed.
 class GrowingIndex {
  public:
   static const GrowingIndex& instance() {
@@ -160,59 +160,60 @@ class GrowingIndex {
     return index;
   }
 
-  // Number of positive edges <= magnitude, and < magnitude.
-  uint32_t at_most(double magnitude) const {
-    const Cell& cell = cell_of(magnitude);
-    return cell.below + (magnitude >= cell.edge);
+  // 0 = below all edges, i = in bucket i - 1, buckets() + 1 = above all edges or NaN.
+  uint32_t place(double x) const {
+    const auto bits = std::bit_cast<uint64_t>(x + 0.0);  // -0 belongs to the bucket of 0
+    const uint64_t lead = std::clamp((bits << 1) >> (kShift + 1), first_, last_) - first_;
+    const Cell& cell = cells_[lead + (bits >> 63) * negative_];
+    return cell.below + (x >= cell.edge);
   }
-  uint32_t less(double magnitude) const {
-    const Cell& cell = cell_of(magnitude);
-    return cell.below + (magnitude > cell.edge);
-  }
+  uint32_t buckets() const { return static_cast<uint32_t>(positive_.size() * 2); }
   const std::vector<double>& positive() const { return positive_; }
 
  private:
   struct Cell {
-    double edge = INFINITY;  // the edge inside this cell
-    uint32_t below = 0;      // edges before this cell
+    double edge = NAN;   // the edge inside this cell, if any
+    uint32_t below = 0;  // place of a number in this cell that is below it
   };
-  static constexpr int kShift = 45;  // sign, exponent and 7 bits of the fraction are left
+  static constexpr int kShift = 45;  // exponent and 7 bits of the fraction are left
 
   GrowingIndex() {
     for (double v = 1e-12; v < 1e20; v *= 1.1) positive_.push_back(v);
-    first_ = std::bit_cast<uint64_t>(positive_.front()) >> kShift;
-    last_ = std::bit_cast<uint64_t>(positive_.back()) >> kShift;
-    cells_.resize(last_ - first_ + 3);
-    size_t edge = 0;
+    const auto lead = [](double v) { return std::bit_cast<uint64_t>(v) >> kShift; };
+    first_ = lead(positive_.front()) - 1;
+    last_ = lead(positive_.back()) + 1;
+    negative_ = last_ - first_ + 1;
+    cells_.resize(negative_ * 2);
+    const auto count = static_cast<uint32_t>(positive_.size());
+    uint32_t passed = 0;
     for (uint64_t c = first_; c <= last_; ++c) {
-      Cell& cell = cells_[c - first_ + 1];
-      cell.below = static_cast<uint32_t>(edge);
-      if (edge < positive_.size() && std::bit_cast<uint64_t>(positive_[edge]) >> kShift == c)
-        cell.edge = positive_[edge++];
+      Cell& above = cells_[c - first_];
+      Cell& below = cells_[c - first_ + negative_];
+      above.below = count + 1 + passed;
+      below.below = count - passed;
+      if (passed < count && lead(positive_[passed]) == c) {
+        above.edge = positive_[passed];
+        below.edge = -positive_[passed];
+        --below.below;
+        ++passed;
+      }
     }
-    cells_.back().below = static_cast<uint32_t>(edge);
-  }
-  const Cell& cell_of(double magnitude) const {
-    const uint64_t bits = std::bit_cast<uint64_t>(magnitude) >> kShift;
-    const uint64_t place = bits < first_ ? 0 : std::min(bits, last_ + 1) - first_ + 1;
-    return cells_[place];
   }
 
   std::vector<double> positive_;
   std::vector<Cell> cells_;
-  uint64_t first_ = 0, last_ = 0;
+  uint64_t first_ = 0, last_ = 0, negative_ = 0;
 };
 
 struct Moments {
   double min = INFINITY, max = -INFINITY, sum = 0, sum_squares = 0;
+  bool has_nan = false;
 };
 
-// As numpy: a NaN anywhere makes all four NaN.
 template <class T>
-[[gnu::optimize("O3")]] Moments moments_of(const T* data, size_t n) {
+[[gnu::optimize("O3")]] void add_moments(const T* data, size_t n, Moments& out) {
   constexpr size_t kLanes = 8;
   std::array<double, kLanes> sum{}, squares{};
-  const Range<T> range = range_of(data, n);
   size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     for (size_t lane = 0; lane < kLanes; ++lane) {
@@ -221,7 +222,6 @@ template <class T>
       squares[lane] += x * x;
     }
   }
-  Moments out;
   for (; i < n; ++i) {
     const double x = static_cast<double>(data[i]);
     out.sum += x;
@@ -231,38 +231,22 @@ template <class T>
     out.sum += sum[lane];
     out.sum_squares += squares[lane];
   }
-  out.min = static_cast<double>(range.low);
-  out.max = static_cast<double>(range.high);
-  if (!range.finite) {
-    for (size_t j = 0; j < n; ++j)
-      if (std::isnan(static_cast<double>(data[j]))) out.min = out.max = NAN;
-  }
-  return out;
+  const Range<T> range = range_of(data, n);
+  out.min = std::min(out.min, static_cast<double>(range.low));
+  out.max = std::max(out.max, static_cast<double>(range.high));
+  if (range.finite) return;
+  for (size_t j = 0; j < n; ++j)
+    out.has_nan = out.has_nan || std::isnan(static_cast<double>(data[j]));
 }
 
 template <class T>
-void count_growing(const T* data, size_t n, std::vector<uint64_t>& counts) {
+void count_growing(const T* data, size_t n, std::vector<std::array<uint64_t, 4>>& lanes) {
   const GrowingIndex& index = GrowingIndex::instance();
-  const auto edges = static_cast<uint32_t>(index.positive().size());
-  const double limit = index.positive().back();
-  std::vector<std::array<uint64_t, 2>> lanes(counts.size(), std::array<uint64_t, 2>{});
-  const auto count = [&](double x, size_t lane) {
-    if (!(std::abs(x) < limit)) {
-      if (x == limit) ++counts[2 * edges - 1];
-      if (x == -limit) ++counts[0];
-      return;
-    }
-    const uint32_t bucket =
-        x >= 0 ? edges + index.at_most(std::abs(x)) : edges - 1 - index.less(-x);
-    ++lanes[bucket][lane];
-  };
   size_t i = 0;
-  for (; i + 2 <= n; i += 2) {
-    count(static_cast<double>(data[i]), 0);
-    count(static_cast<double>(data[i + 1]), 1);
-  }
-  if (i < n) count(static_cast<double>(data[i]), 0);
-  for (size_t b = 0; b < counts.size(); ++b) counts[b] += lanes[b][0] + lanes[b][1];
+  for (; i + 4 <= n; i += 4)
+    for (size_t lane = 0; lane < 4; ++lane)
+      ++lanes[index.place(static_cast<double>(data[i + lane]))][lane];
+  for (; i < n; ++i) ++lanes[index.place(static_cast<double>(data[i]))][0];
 }
 
 template <class T>
@@ -319,17 +303,28 @@ std::optional<EdgeBuckets> edge_buckets(const Array& data, std::span<const doubl
   std::vector<double> limits(edges.begin(), edges.end());
   EdgeBuckets out;
   with_elements(data, [&](const auto* p, size_t n) {
-    const Moments moments = moments_of(p, n);
-    out.min = moments.min;
-    out.max = moments.max;
+    constexpr size_t kBlock = 4096;  // stays in the cache for the three looks at it
+    std::vector<std::array<uint64_t, 4>> lanes(growing ? counts.size() + 2 : 0);
+    Moments moments;
+    for (size_t at = 0; at < n; at += kBlock) {
+      const size_t some = std::min(kBlock, n - at);
+      add_moments(p + at, some, moments);
+      if (growing) {
+        count_growing(p + at, some, lanes);
+      } else {
+        count_between(p + at, some, edges, counts);
+      }
+    }
+    for (size_t b = 0; growing && b < counts.size(); ++b)
+      for (const uint64_t c : lanes[b + 1]) counts[b] += c;
+    if (growing)  // the last bucket is closed on the right
+      for (size_t i = 0; i < n && moments.max >= edges.back(); ++i)
+        if (static_cast<double>(p[i]) == edges.back()) ++counts.back();
+    out.min = moments.has_nan ? NAN : moments.min;
+    out.max = moments.has_nan ? NAN : moments.max;
     out.sum = moments.sum;
     out.sum_squares = moments.sum_squares;
     out.num = n;
-    if (growing) {
-      count_growing(p, n, counts);
-    } else {
-      count_between(p, n, edges, counts);
-    }
   });
   if (max_bins) merge_neighbours(counts, limits, static_cast<size_t>(std::max(*max_bins, 0)));
   const auto filled = [](uint64_t c) { return c > 0; };

@@ -1,0 +1,68 @@
+"""Sonde: logging for training programs, in files that TensorBoard and Sonde read.
+
+    writer = sonde.SummaryWriter("runs/first")      # as torch.utils.tensorboard
+    writer.add_scalar("loss", 0.5, step)
+
+    with sonde.summary.create_file_writer("logs").as_default(step=1):   # as tf.summary
+        sonde.summary.scalar("loss", 0.5)
+
+    sonde.load("logs").scalars("loss")               # everything back as columns
+
+Neither torch nor TensorFlow nor the tensorboard package is needed; none is imported unless you did.
+"""
+
+from __future__ import annotations
+
+import atexit as _atexit
+import importlib as _importlib
+import os as _os
+import sys as _sys
+
+from . import _sonde
+from ._sonde import Writer, __version__
+
+TYPE_CHECKING = False  # importing typing would be most of this package's import time
+if TYPE_CHECKING:
+    from typing import Any
+
+    from . import hparams, keras, notebook, projector, summary
+    from ._patch import patch
+    from .reader import load
+    from .writer import SummaryWriter
+
+__all__ = ["SummaryWriter", "Writer", "__version__", "hparams", "keras", "load", "notebook", "patch", "projector", "summary"]
+
+_WHERE = {"SummaryWriter": "writer", "FileWriter": "_file_writer", "load": "reader", "patch": "_patch", "program": "_program"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        made = getattr(_importlib.import_module(f".{_WHERE[name]}", __name__), name)
+        globals()[name] = made
+        return made
+    if name in ("hparams", "keras", "notebook", "projector", "summary"):
+        return _importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """%load_ext sonde"""
+    from . import notebook
+
+    notebook.register(ipython)
+
+
+# The last second of every open writer is written when the interpreter ends, also in the children of
+# multiprocessing, which leave without running atexit.
+_atexit.register(_sonde.close_all)
+_hooked: list[Any] = []
+
+
+def _before_fork() -> None:
+    util = _sys.modules.get("multiprocessing.util")
+    if util is not None and not _hooked:
+        _hooked.append(_sonde)
+        util.register_after_fork(_sonde, lambda _: util.Finalize(None, _sonde.close_all, exitpriority=0))
+
+
+_os.register_at_fork(before=_before_fork)

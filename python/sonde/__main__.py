@@ -1,0 +1,5 @@
+"""`python -m sonde ARGS` runs the sonde program."""
+
+from ._program import main
+
+main()

@@ -1,0 +1,238 @@
+"""SummaryWriter: drop-in for torch.utils.tensorboard.SummaryWriter. Same calls, same files, no torch needed.
+
+    writer = sonde.SummaryWriter("runs/first")
+    writer.add_scalar("loss", 0.5, step)
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from . import _sonde
+from . import _torch_summaries as make
+from ._arrays import make_np, to_step
+from ._file_writer import FileWriter
+from .projector import write_embedding
+
+
+def default_log_dir(comment: str) -> str:
+    import socket
+    from datetime import datetime
+
+    return os.path.join("runs", datetime.now().strftime("%b%d_%H-%M-%S") + "_" + socket.gethostname() + comment)
+
+
+class SummaryWriter(_sonde.ScalarLog):
+    """Writes entries directly to event files in log_dir to be consumed by Sonde or TensorBoard."""
+
+    def __init__(
+        self,
+        log_dir: str | os.PathLike[str] | None = None,
+        comment: str = "",
+        purge_step: int | None = None,
+        max_queue: int = 10,
+        flush_secs: float = 120,
+        filename_suffix: str = "",
+    ) -> None:
+        self.log_dir = log_dir or default_log_dir(comment)
+        self.purge_step = purge_step
+        self.max_queue = max_queue
+        self.flush_secs = flush_secs
+        self.filename_suffix = filename_suffix
+        step = None if purge_step is None else to_step(purge_step)
+        self.file_writer: FileWriter | None = self._make_file_writer(os.fspath(self.log_dir), step)
+        self.all_writers: dict[str, FileWriter] | None = {self.file_writer.get_logdir(): self.file_writer}
+        self.purge_step = None
+        self._first = self.file_writer
+        self._embeddings: list[Any] = []
+        self.default_bins = _sonde.growing_edges()
+        super().__init__(self.file_writer._writer)
+
+    def _make_file_writer(self, folder: str, purge_step: int | None = None) -> FileWriter:
+        return FileWriter(folder, self.max_queue, self.flush_secs, self.filename_suffix, purge_step)
+
+    def _get_file_writer(self) -> FileWriter:
+        """The writer of log_dir. After close() the next record opens a new file in the same directory."""
+        if self.all_writers is None or self.file_writer is None:
+            self.file_writer = self._first
+            self.all_writers = {self.file_writer.get_logdir(): self.file_writer}
+        return self.file_writer
+
+    def get_logdir(self) -> str:
+        return self.log_dir  # type: ignore[return-value]
+
+    def _add(self, summary: bytes, global_step: Any = None, walltime: float | None = None) -> None:
+        self._get_file_writer().add_summary(summary, global_step, walltime)
+
+    def _number(self, value: Any) -> float:
+        if isinstance(value, (bool, int, float, str)):
+            return float(value)
+        array = make_np(value).squeeze()
+        if array.ndim != 0:
+            raise AssertionError(
+                f"Tensor should contain one element (0 dimensions).             Was given size: {array.size} and {array.ndim} dimensions."
+            )
+        return float(array)
+
+    # add_scalar(tag, scalar_value, global_step=None, walltime=None, new_style=False, double_precision=False) is
+    # native and comes here with everything that is not a plain number.
+    def _add_scalar(self, tag: Any, value: Any, step: Any, walltime: Any, new_style: bool, double_precision: bool) -> None:
+        number, at = self._number(value), to_step(step)
+        tag = "" if tag is None else tag
+        walltime = None if walltime is None else float(walltime)
+        writer = self._get_file_writer()._writer
+        if new_style:
+            writer.add(make.scalar(tag, number, True, double_precision), at, walltime)
+        else:
+            writer.rounded_scalar(tag, number, at, walltime)
+
+    def add_scalars(self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: Any = None, walltime: float | None = None) -> None:
+        """Several curves in one chart: each gets a run of its own, `<log_dir>/<main_tag>_<name>`."""
+        walltime = time.time() if walltime is None else walltime
+        base = self._get_file_writer().get_logdir()
+        for name, value in tag_scalar_dict.items():
+            folder = self._scalars_folder(base, main_tag, name)
+            writer = self.all_writers.get(folder)  # type: ignore[union-attr]
+            if writer is None:
+                writer = self.all_writers[folder] = self._make_file_writer(folder)  # type: ignore[index]
+            writer._writer.rounded_scalar(main_tag, self._number(value), to_step(global_step), float(walltime))
+
+    @staticmethod
+    def _scalars_folder(base: str, main_tag: str, name: str) -> str:
+        return base + "/" + main_tag.replace("/", "_") + "_" + name
+
+    def add_tensor(self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None) -> None:
+        self._add(make.tensor(tag, tensor), global_step, walltime)
+
+    def add_histogram(self, tag: str, values: Any, global_step: Any = None, bins: Any = "tensorflow", walltime: float | None = None, max_bins: int | None = None) -> None:
+        bins = None if isinstance(bins, str) and bins == "tensorflow" else bins
+        self._add(make.histogram(tag, values, bins, max_bins), global_step, walltime)
+
+    def add_histogram_raw(
+        self, tag: str, min: float, max: float, num: int, sum: float, sum_squares: float, bucket_limits: Any, bucket_counts: Any,
+        global_step: Any = None, walltime: float | None = None,
+    ) -> None:
+        if len(bucket_limits) != len(bucket_counts):
+            raise ValueError("len(bucket_limits) != len(bucket_counts), see the document.")
+        self._add(make.histogram_raw(tag, min, max, num, sum, sum_squares, bucket_limits, bucket_counts), global_step, walltime)
+
+    def add_image(self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None, dataformats: str = "CHW") -> None:
+        self._add(make.image(tag, img_tensor, dataformats), global_step, walltime)
+
+    def add_images(self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None, dataformats: str = "NCHW") -> None:
+        """A batch as one picture, eight to a row."""
+        self._add(make.image(tag, img_tensor, dataformats), global_step, walltime)
+
+    def add_image_with_boxes(
+        self, tag: str, img_tensor: Any, box_tensor: Any, global_step: Any = None, walltime: float | None = None,
+        rescale: float = 1, dataformats: str = "CHW", labels: Any = None,
+    ) -> None:
+        if labels is not None:
+            labels = [labels] if isinstance(labels, str) else labels
+            labels = labels if len(labels) == box_tensor.shape[0] else None
+        self._add(make.image(tag, img_tensor, dataformats, rescale, box_tensor, labels), global_step, walltime)
+
+    def add_figure(self, tag: str, figure: Any, global_step: Any = None, close: bool = True, walltime: float | None = None) -> None:
+        """A Matplotlib figure, or a list of them as a grid."""
+        if isinstance(figure, list):
+            import numpy as np
+
+            self.add_image(tag, np.stack([make.figure_pixels(f, close) for f in figure]), global_step, walltime, dataformats="NHWC")
+        else:
+            self.add_image(tag, make.figure_pixels(figure, close), global_step, walltime, dataformats="HWC")
+
+    def add_video(self, tag: str, vid_tensor: Any, global_step: Any = None, fps: float = 4, walltime: float | None = None) -> None:
+        """[n, t, c, h, w] as an animated GIF; no moviepy needed."""
+        self._add(make.video(tag, vid_tensor, fps), global_step, walltime)
+
+    def add_audio(self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100, walltime: float | None = None) -> None:
+        self._add(make.audio(tag, snd_tensor, sample_rate), global_step, walltime)
+
+    def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
+        self._add(make.text(tag, text_string), global_step, walltime)
+
+    def add_onnx_graph(self, prototxt: Any) -> None:
+        from ._onnx_graph import graph_def
+
+        self._get_file_writer().add_onnx_graph(graph_def(prototxt))
+
+    def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True) -> None:
+        from ._torch_graph import graph
+
+        self._get_file_writer().add_graph(graph(model, input_to_model, verbose, use_strict_trace))
+
+    @staticmethod
+    def _encode(rawstr: str) -> str:
+        return rawstr.replace("%", "%25").replace("/", "%2f").replace("\\", "%5c")
+
+    def add_embedding(self, mat: Any, metadata: Any = None, label_img: Any = None, global_step: Any = None, tag: str = "default", metadata_header: Any = None) -> None:
+        step = 0 if global_step is None else global_step
+        subdir = f"{str(step).zfill(5)}/{self._encode(tag)}"
+        entry = write_embedding(self._get_file_writer().get_logdir(), subdir, make_np(mat), metadata, label_img, metadata_header)
+        entry.tensor_name = f"{tag}:{str(step).zfill(5)}"
+        self._embeddings.append(entry)
+        from .projector import ProjectorConfig, visualize_embeddings
+
+        visualize_embeddings(self._get_file_writer().get_logdir(), ProjectorConfig(embeddings=self._embeddings))
+
+    def add_pr_curve(self, tag: str, labels: Any, predictions: Any, global_step: Any = None, num_thresholds: int = 127, weights: Any = None, walltime: float | None = None) -> None:
+        self._add(make.pr_curve(tag, make_np(labels), make_np(predictions), num_thresholds, weights), global_step, walltime)
+
+    def add_pr_curve_raw(
+        self, tag: str, true_positive_counts: Any, false_positive_counts: Any, true_negative_counts: Any, false_negative_counts: Any,
+        precision: Any, recall: Any, global_step: Any = None, num_thresholds: int = 127, weights: Any = None, walltime: float | None = None,
+    ) -> None:
+        rows = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts, precision, recall)
+        self._add(make.pr_curve_raw(tag, rows, num_thresholds), global_step, walltime)
+
+    def add_custom_scalars_multilinechart(self, tags: list[str], category: str = "default", title: str = "untitled") -> None:
+        self._add(make.custom_scalars({category: {title: ["Multiline", tags]}}))
+
+    def add_custom_scalars_marginchart(self, tags: list[str], category: str = "default", title: str = "untitled") -> None:
+        if len(tags) != 3:
+            raise AssertionError(f"Expected 3 tags, got {len(tags)}.")
+        self._add(make.custom_scalars({category: {title: ["Margin", tags]}}))
+
+    def add_custom_scalars(self, layout: dict[str, dict[str, list[Any]]]) -> None:
+        self._add(make.custom_scalars(layout))
+
+    def add_mesh(self, tag: str, vertices: Any, colors: Any = None, faces: Any = None, config_dict: Any = None, global_step: Any = None, walltime: float | None = None) -> None:
+        self._add(make.mesh(tag, vertices, colors, faces, config_dict), global_step, walltime)
+
+    def add_hparams(self, hparam_dict: dict[str, Any], metric_dict: dict[str, Any], hparam_domain_discrete: dict[str, list[Any]] | None = None, run_name: str | None = None, global_step: Any = None) -> None:
+        """A trial for the hyperparameter dashboard, in a run of its own below log_dir."""
+        if type(hparam_dict) is not dict or type(metric_dict) is not dict:
+            raise TypeError("hparam_dict and metric_dict should be dictionary.")
+        summaries = make.hparams(hparam_dict, metric_dict, hparam_domain_discrete)
+        self._write_hparams(run_name or str(time.time()), summaries, metric_dict, global_step)
+
+    def _write_hparams(self, run_name: str, summaries: tuple[bytes, ...], metrics: dict[str, Any], global_step: Any) -> None:
+        writer = self._make_file_writer(os.path.join(self._get_file_writer().get_logdir(), run_name))
+        for one in summaries:
+            writer.add_summary(one, global_step)
+        for name, value in metrics.items():
+            writer._writer.rounded_scalar(name, self._number(value), to_step(global_step))
+        writer.close()
+
+    def flush(self) -> None:
+        """Return when everything logged so far has been written."""
+        for writer in self._writers():
+            writer.flush()
+
+    def close(self) -> None:
+        """Write what is left. A later call opens new files."""
+        for writer in self._writers():
+            writer.close()
+        self.file_writer = self.all_writers = None
+
+    def _writers(self) -> list[FileWriter]:
+        # add_scalar may have written after close(), which leaves only the first writer to look after.
+        return [self._first] if self.all_writers is None else list(self.all_writers.values())
+
+    def __enter__(self) -> SummaryWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
