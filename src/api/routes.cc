@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "api/v1/area.h"
 #include "base/json.h"
 
 namespace sonde::api {
 namespace {
 
 // One line an area.
-constexpr Area kAreas[] = {nullptr};
+constexpr Area kAreas[] = {v1::area};
 
 struct Table {
   std::vector<Route> all;

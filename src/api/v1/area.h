@@ -1,0 +1,26 @@
+// The parts of /api/v1: each file exports its routes here, area.cc lists them. docs/api.md has a
+// paragraph for each, tests/api a case.
+#pragma once
+
+#include <span>
+
+#include "api/routes.h"
+
+namespace sonde::api::v1 {
+
+std::span<const Route> area();  // all of the below
+
+std::span<const Route> column_routes();     // columns, nearest
+std::span<const Route> curve_routes();      // pr_curves, mesh, layouts
+std::span<const Route> diagnosis_routes();  // diagnosis
+std::span<const Route> event_routes();      // events
+std::span<const Route> export_routes();     // export
+std::span<const Route> histogram_routes();  // histograms
+std::span<const Route> hparam_routes();     // hparams/table, hparams/importance
+std::span<const Route> media_routes();      // media, blob, peaks
+std::span<const Route> run_routes();        // info, runs, tags, reload
+std::span<const Route> sidecar_routes();    // sidecar
+std::span<const Route> table_routes();      // table
+std::span<const Route> text_routes();       // text
+
+}  // namespace sonde::api::v1
