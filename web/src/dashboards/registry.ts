@@ -3,6 +3,8 @@ import type {Dashboard} from './dashboard.ts';
 import {timeSeries} from './time_series/entry.ts';
 import {audio} from './audio/entry.ts';
 import {distributions, histograms} from './histograms/entry.ts';
+import {mesh} from './mesh/entry.ts';
+import {prCurves} from './pr_curves/entry.ts';
 import {text} from './text/entry.ts';
 import {images} from './images/entry.ts';
 import {files} from './files/entry.ts';
@@ -14,5 +16,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
   distributions,
   audio,
   text,
+  prCurves,
+  mesh,
   files,
 ];

@@ -86,7 +86,7 @@ void main() {
   if (disc > 0.5 && length(gl_PointCoord - 0.5) > 0.5) discard;
   vec3 normal = normalize(cross(dFdx(place), dFdy(place)));
   float lamp = abs(dot(normal, normalize(vec3(0.0, -1.0, 2.0))));
-  pixel = vec4(tint * mix(1.0, 0.45 + 0.55 * lamp, lit), 1.0);
+  pixel = vec4(tint * (lit > 0.5 ? 0.45 + 0.55 * lamp : 1.0), 1.0); // points and lines have no normal: their lamp may be NaN
 }`;
 
 interface GlHandle extends MeshHandle {

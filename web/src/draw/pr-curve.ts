@@ -16,6 +16,8 @@ export interface PrOptions {
   readonly labels: Labels;
   readonly range: {readonly x0: number; readonly x1: number; readonly y0: number; readonly y1: number};
   readonly hover: {readonly curve: number; readonly index: number} | null;
+  /** Points marked on their curves: where a chosen threshold lies. */
+  readonly marks: readonly {readonly curve: number; readonly index: number}[];
 }
 
 /** Σ (Rᵢ − Rᵢ₊₁) · Pᵢ over rising thresholds: the step-wise area, no interpolation between points. */
@@ -53,6 +55,7 @@ export function drawPr(g: CanvasRenderingContext2D, size: Size, curves: readonly
   }
   g.globalAlpha = 1;
   g.setLineDash([]);
+  for (const mark of options.marks) drawDot(g, plane, curves[mark.curve], mark.index, ink);
   if (hover) {
     const curve = curves[hover.curve];
     if (curve) {
@@ -61,17 +64,22 @@ export function drawPr(g: CanvasRenderingContext2D, size: Size, curves: readonly
       g.fillStyle = ink.lineStrong;
       g.fillRect(Math.round(x), plane.top, 1, plane.bottom - plane.top);
       g.fillRect(plane.left, Math.round(y), plane.right - plane.left, 1);
-      g.beginPath();
-      g.arc(x, y, 3.5, 0, 7);
-      g.fillStyle = curve.colour;
-      g.fill();
-      g.strokeStyle = ink.surface;
-      g.lineWidth = 1;
-      g.stroke();
+      drawDot(g, plane, curve, hover.index, ink);
     }
   }
   g.restore();
   return plane;
+}
+
+function drawDot(g: CanvasRenderingContext2D, plane: Plane, curve: PrCurve | undefined, index: number, ink: Ink): void {
+  if (curve === undefined) return;
+  g.beginPath();
+  g.arc(xOf(plane, curve.recall[index]!), yOf(plane, curve.precision[index]!), 3.5, 0, 7);
+  g.fillStyle = curve.colour;
+  g.fill();
+  g.strokeStyle = ink.surface;
+  g.lineWidth = 1;
+  g.stroke();
 }
 
 /** The point nearest to a pixel within `radius`, or null. */

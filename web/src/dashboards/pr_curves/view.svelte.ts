@@ -1,0 +1,19 @@
+// What the PR curves page shows; kept in the link.
+import {slice} from '../../state/view.svelte.ts';
+
+export interface PrView {
+  filter: string;
+  threshold: number | null; // marked on every curve and read out in every table
+  own: Record<string, number>; // runs that stay at a step of their own, by name
+}
+
+export const view: PrView = slice<PrView>('pr', {filter: '', threshold: null, own: {}});
+
+/** The point of a curve whose threshold is nearest to `at`; -1 for an empty curve. */
+export function indexOfThreshold(thresholds: ArrayLike<number>, at: number): number {
+  let best = -1;
+  for (let i = 0; i < thresholds.length; i++) {
+    if (best < 0 || Math.abs(thresholds[i]! - at) < Math.abs(thresholds[best]! - at)) best = i;
+  }
+  return best;
+}
