@@ -1,6 +1,7 @@
 // The runs: which exist, which are shown, how they are sorted, grouped and coloured. One table, one
 // colour a run, for all dashboards. Choices are kept by name in the link; names, colours and notes in
 // the sidecar.
+import {untrack} from 'svelte';
 import {client} from '../data/client.ts';
 import type {Cell, Run, RunsAnswer, TableAnswer} from '../data/types.ts';
 import type {RunInk} from '../draw/palette.ts';
@@ -9,6 +10,7 @@ import {compile, groupRuns, inkRuns, type Group} from './groups.ts';
 import {habits} from './habits.svelte.ts';
 import {patchRun, sidecar} from './sidecar.svelte.ts';
 import {theme} from './theme.svelte.ts';
+import {tags} from './tags.svelte.ts';
 import {slice} from './view.svelte.ts';
 
 /** A filter of one column: chosen values, or an interval, or both ends open; missing = keep rows without a value. */
@@ -27,7 +29,7 @@ export interface RunsView {
   sort: [string, 'asc' | 'desc'];
   group: string; // see groups.ts
   colour: string; // '' = group when grouped, else run
-  columns: string[]; // table columns beside the name: "hparam:lr", "metric:loss:last"
+  columns: string[] | null; // table columns beside the name: "hparam:lr", "metric:loss:last"; null = chosen by rule
   filters: ColumnFilter[];
   folded: string[]; // keys of folded groups
   archived: boolean; // also list runs the user has hidden
@@ -36,7 +38,7 @@ export interface RunsView {
 export const AUTO_LIMIT = 1000;
 
 export const runsView: RunsView = slice<RunsView>('runs', {
-  filter: '', base: 'auto', flip: [], sort: ['name', 'asc'], group: 'none', colour: '', columns: [], filters: [], folded: [], archived: false,
+  filter: '', base: 'auto', flip: [], sort: ['name', 'asc'], group: 'none', colour: '', columns: null, filters: [], folded: [], archived: false,
 });
 
 let list = $state.raw<readonly Run[]>([]);
@@ -161,6 +163,23 @@ export const runs = {
   cell: cellOf,
 };
 
+/** The columns in view: the user's, or up to two metrics that look like what people compare. */
+export function tableColumns(): readonly string[] {
+  return runsView.columns ?? autoColumns(tags.ofKind('scalar').map((tag) => tag.name));
+}
+
+export function autoColumns(names: readonly string[]): string[] {
+  const rate = (name: string): number => {
+    const lower = name.toLowerCase();
+    const what = /loss/.test(lower) ? 4 : /acc|f1|auc|bleu|reward|score/.test(lower) ? 3 : 0;
+    return what === 0 ? 0 : what + (/(^|[/_.-])(val|valid|validation|eval|test)/.test(lower) ? 3 : 0) - name.length * 0.01;
+  };
+  const good = names.map((name) => ({name, rate: rate(name)})).filter((one) => one.rate > 0).sort((a, b) => b.rate - a.rate);
+  const loss = good.find((one) => /loss/i.test(one.name));
+  const other = good.find((one) => !/loss/i.test(one.name));
+  return [loss, other].filter((one) => one !== undefined).map((one) => `metric:${one.name}:last`);
+}
+
 export function setShown(changed: readonly Run[], on: boolean): void {
   const next = new Set(runsView.flip);
   for (const run of changed) {
@@ -206,6 +225,10 @@ const wanted = new Map<string, Set<string>>(); // who wants which columns
 
 /** Says which table columns someone needs; they are loaded now and after changes. */
 export function wantColumns(who: string, columns: readonly string[]): void {
+  untrack(() => want(who, columns));
+}
+
+function want(who: string, columns: readonly string[]): void {
   wanted.set(who, new Set(columns));
   const missing = columns.filter((column) => !cells.has(column));
   if (missing.length > 0) void fetchCells(missing);

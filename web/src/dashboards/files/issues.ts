@@ -1,0 +1,52 @@
+// What needs a look, in words: damage by file, torn ends together, skipped files, restarts, hints.
+import type {Diagnosis, DiagnosisFile, Info} from '../../data/types.ts';
+import {formatBytes, formatCount} from '../../text/format.ts';
+import {t} from '../../text/messages.ts';
+
+export interface Issue {
+  readonly key: string;
+  readonly tone: 'bad' | 'warn' | 'note';
+  readonly title: string;
+  readonly text: string;
+  readonly advice?: string | undefined;
+  readonly file?: DiagnosisFile;
+}
+
+export function issuesOf(diagnosis: Diagnosis, restarted: readonly string[]): Issue[] {
+  const out: Issue[] = [];
+  for (const file of diagnosis.files) {
+    const loss = file.damage.filter((one) => one.severity === 'loss');
+    if (loss.length === 0) continue;
+    if (out.length >= 20) break;
+    out.push({
+      key: file.path, tone: 'bad', file, title: t('files.issue.damage', {n: loss.length, path: file.path}),
+      text: loss.slice(0, 3).map((one) => t('files.issue.place', {text: one.text, byte: formatCount(one.offset), bytes: formatBytes(one.length)}) + (one.lost ? ` ${one.lost}` : '')).join(' '),
+      advice: loss.find((one) => one.advice)?.advice,
+    });
+  }
+  const torn = diagnosis.files.filter((file) => file.damage.length > 0 && file.damage.every((one) => one.severity !== 'loss'));
+  if (torn.length > 0) {
+    const first = torn[0]!.damage[0]!;
+    out.push({key: 'torn', tone: 'warn', title: t('files.issue.torn', {n: torn.length}), text: `${first.text} ${torn.slice(0, 3).map((file) => file.path).join(', ')}${torn.length > 3 ? ' …' : ''}`, advice: first.advice});
+  }
+  for (const hint of diagnosis.hints) out.push({key: hint.text, tone: 'warn', title: hint.text, text: hint.fix ?? ''});
+  if (restarted.length > 0) out.push({key: 'restarts', tone: 'note', title: t('files.issue.restarts', {n: restarted.length}), text: `${restarted.slice(0, 5).join(', ')}${restarted.length > 5 ? ' …' : ''}. ${t('files.issue.restarts_text')}`});
+  if (diagnosis.skipped.length > 0) {
+    const reasons = new Map<string, number>();
+    for (const one of diagnosis.skipped) reasons.set(one.reason, (reasons.get(one.reason) ?? 0) + 1);
+    out.push({key: 'skipped', tone: 'note', title: t('files.issue.skipped', {n: diagnosis.skipped.length}), text: [...reasons].sort((a, b) => b[1] - a[1]).slice(0, 6).map(([reason, n]) => `${reason} (${n})`).join(', ')});
+  }
+  return out;
+}
+
+/** The diagnosis as text for a bug report. */
+export function reportOf(diagnosis: Diagnosis, info: Info | null): string {
+  const lines = [`Sonde ${info?.version ?? ''}`, `roots: ${diagnosis.roots.join(', ')}`, `scanned: ${JSON.stringify(diagnosis.scanned)}`, `watch: ${diagnosis.watch ?? ''}`];
+  for (const file of diagnosis.files) {
+    if (file.damage.length === 0) continue;
+    lines.push(`${file.path}: ${file.state}, ${file.bytes} bytes, ${file.records} records`);
+    for (const one of file.damage) lines.push(`  byte ${one.offset} + ${one.length}: ${one.kind} (${one.severity}): ${one.text}`);
+  }
+  for (const one of diagnosis.skipped.slice(0, 200)) lines.push(`skipped ${one.path}: ${one.reason}`);
+  return `${lines.join('\n')}\n`;
+}

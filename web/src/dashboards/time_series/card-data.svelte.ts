@@ -1,0 +1,176 @@
+// The data of one card: asked when the card is in view and something about the question changed;
+// coarse data stay until finer ones are here.
+import {untrack} from 'svelte';
+import {ApiError, client} from '../../data/client.ts';
+import type {Columns} from '../../data/columns.ts';
+import type {ColumnsQuestion} from '../../data/types.ts';
+import type {Domain} from '../../draw/scale.ts';
+import {onChange} from '../../state/live.svelte.ts';
+import {runs} from '../../state/runs.svelte.ts';
+import {tagHasRun, tags} from '../../state/tags.svelte.ts';
+import {allExact} from './model.ts';
+import {settingsOf, view, zoomOf} from './settings.svelte.ts';
+
+export interface Loaded {
+  readonly columns: Columns;
+  readonly range: Domain | null;
+}
+
+export interface CardData {
+  readonly base: Loaded | null; // the whole range
+  readonly detail: Loaded | null; // the zoomed range, finer
+  readonly groups: Loaded | null; // group lines
+  readonly groupsDetail: Loaded | null;
+  readonly error: string;
+  readonly loading: boolean;
+  /** Asks for more points than an overview needs (the card is large or looked at). */
+  refine(): void;
+  stop(): void;
+}
+
+const OVERVIEW_CELLS = 40_000; // points a card asks for at first
+const FINE_CELLS = 180_000;
+const AT_ONCE = 3;
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** At most a few questions at a time, in order: the first card is complete first. */
+async function inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  if (signal.aborted) {
+    waiting.shift()?.();
+    throw new DOMException('not needed any more', 'AbortError');
+  }
+  running++;
+  try {
+    return await work();
+  } finally {
+    running--;
+    waiting.shift()?.();
+  }
+}
+
+export function createCardData(key: string, cardTags: readonly string[], inView: () => boolean, widthPx: () => number): CardData {
+  let base = $state.raw<Loaded | null>(null);
+  let detail = $state.raw<Loaded | null>(null);
+  let groups = $state.raw<Loaded | null>(null);
+  let groupsDetail = $state.raw<Loaded | null>(null);
+  let error = $state('');
+  let loading = $state(false);
+  let fine = $state(false);
+  let version = $state(0); // grows when new points may be there
+  const asked = new Map<string, string>(); // slot → question on its way or answered
+  const aborts = new Map<string, AbortController>();
+  const cost = {ms: 0};
+  let timer = 0;
+
+  const stopListening = onChange((change) => {
+    const ids = cardTags.map((tag) => tags.find('scalar', tag)?.id ?? null);
+    if (!ids.some((id) => change.touches(null, id) || runs.shown.some((run) => change.touches(run.id, id)))) return;
+    // Not more often than the answer takes to come and be drawn.
+    if (timer === 0) timer = window.setTimeout(() => {
+      timer = 0;
+      version++;
+    }, Math.min(5000, Math.max(30, cost.ms * 3)));
+  });
+
+  function question(range: Domain | null, grouped: boolean, px: number): ColumnsQuestion | null {
+    const s = settingsOf(key);
+    const grouping = runs.groups.length > 0;
+    const wanted = grouped ? [] : !grouping ? runs.shown : s.members === 'hide' ? runs.ungrouped.filter((run) => runs.isShown(run.id)) : runs.shown;
+    const sets = grouped ? runs.groups.map((group) => ({key: group.key, runs: group.members.filter((run) => runs.isShown(run.id)).map((run) => run.id)})) : [];
+    const series = cardTags.map((name) => {
+      const tag = tags.find('scalar', name);
+      const ids = grouped ? sets.flatMap((set) => set.runs) : wanted.map((run) => run.id);
+      const having = tag === undefined ? [] : ids.filter((id) => tagHasRun(tag, id));
+      return {tag: name, runs: having};
+    });
+    const total = series.reduce((sum, one) => sum + one.runs.length, 0);
+    if (total === 0 || (grouped && sets.every((set) => set.runs.length === 0))) return null;
+    const cells = fine || range !== null ? FINE_CELLS : OVERVIEW_CELLS;
+    const lines = grouped ? Math.max(1, sets.length) : total;
+    const many = lines > 50;
+    const agg = many ? ['min', 'max', 'last'] : ['min', 'max', 'mean', 'last', 'wall'];
+    if (s.x.startsWith('tag:')) agg.push('step');
+    return {
+      x: s.x, xscale: s.xscale, range, px: Math.max(32, Math.min(px, Math.floor(cells / lines))), agg, smooth: s.smooth,
+      restarts: view.restarts, series: series.map((one) => ({...one, runs: !grouped && one.runs.length === runs.all.length && many ? 'all' : one.runs})),
+      group: grouped ? {sets, centre: s.centre, band: s.band === 'none' ? 'minmax' : s.band} : null,
+    };
+  }
+
+  async function load(slot: string, q: ColumnsQuestion | null, put: (loaded: Loaded | null) => void, current: Loaded | null): Promise<void> {
+    const range = q?.range == null ? null : ([q.range[0], q.range[1]] as Domain);
+    const grouped = q?.group != null;
+    if (q === null) {
+      asked.delete(slot);
+      aborts.get(slot)?.abort();
+      put(null);
+      return;
+    }
+    const local = current !== null && range === null && !grouped && allExact(current.columns);
+    const text = JSON.stringify(local ? {...q, smooth: null} : q) + version + runs.boot;
+    const full = JSON.stringify({...q, smooth: null}) + version + runs.boot;
+    if (asked.get(slot) === text || (local && asked.get(`${slot} bare`) === full)) return;
+    asked.set(slot, text);
+    asked.set(`${slot} bare`, full);
+    aborts.get(slot)?.abort();
+    const abort = new AbortController();
+    aborts.set(slot, abort);
+    loading = true;
+    const began = performance.now();
+    try {
+      const work = (): Promise<Columns> => client().columns('columns', q, {signal: abort.signal});
+      const columns = range === null ? await inTurn(abort.signal, work) : await work(); // a zoom does not wait in the queue
+      cost.ms = performance.now() - began;
+      put({columns, range});
+      error = '';
+    } catch (problem) {
+      if (abort.signal.aborted) return;
+      asked.delete(slot);
+      error = problem instanceof ApiError ? `${problem.message} ${problem.fix}`.trim() : String(problem);
+    } finally {
+      if (aborts.get(slot) === abort) {
+        aborts.delete(slot);
+        loading = aborts.size > 0;
+      }
+    }
+  }
+
+  const stopEffect = $effect.root(() => {
+    $effect(() => {
+      if (!inView() || widthPx() < 20) return;
+      const zoom = zoomOf(key).x;
+      void version;
+      const grouping = runs.groups.length > 0;
+      const px = Math.max(64, Math.round(widthPx()));
+      const asks = {
+        base: question(null, false, px), groups: grouping ? question(null, true, px) : null,
+        detail: zoom === null ? null : question(zoom, false, px), groupsDetail: zoom !== null && grouping ? question(zoom, true, px) : null,
+      };
+      untrack(() => {
+        void load('detail', asks.detail, (loaded) => (detail = loaded), detail);
+        void load('groupsDetail', asks.groupsDetail, (loaded) => (groupsDetail = loaded), groupsDetail);
+        void load('groups', asks.groups, (loaded) => (groups = loaded), groups);
+        void load('base', asks.base, (loaded) => (base = loaded), base);
+      });
+    });
+  });
+
+  return {
+    get base() { return base; },
+    get detail() { return detail; },
+    get groups() { return groups; },
+    get groupsDetail() { return groupsDetail; },
+    get error() { return error; },
+    get loading() { return loading; },
+    refine: () => void (fine = true),
+    stop: () => {
+      stopEffect();
+      stopListening();
+      clearTimeout(timer);
+      for (const abort of aborts.values()) abort.abort();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// What a chart says about itself in words: the small state in its head, the sentence for a screen reader.
+import type {ChartModel} from '../../draw/chart-model.ts';
+import {formatCount, formatStep, formatValue} from '../../text/format.ts';
+import {t} from '../../text/messages.ts';
+import {smoothingText, type CardSettings} from './settings.svelte.ts';
+
+export function xTitleOf(x: string): string {
+  return x.startsWith('tag:') ? x.slice(4) : t(`ts.x.${x}`);
+}
+
+const BANDS: Readonly<Record<string, string>> = {std: '± σ', se: '± SE', minmax: 'min … max', 'q:0.05,0.95': '5 … 95 %', 'q:0.25,0.75': '25 … 75 %', boot95: '95 % bootstrap', none: ''};
+
+export function stateOf(settings: CardSettings, model: ChartModel | null, grouped: boolean): string {
+  const parts: string[] = [];
+  if (grouped) parts.push(`${settings.centre} ${BANDS[settings.band] ?? settings.band}`.trim());
+  if (settings.yscale !== 'linear') parts.push(settings.yscale);
+  if (settings.xscale !== 'linear') parts.push(`x ${settings.xscale}`);
+  const smooth = smoothingText(settings.smooth);
+  if (smooth !== '') parts.push(smooth);
+  if (settings.x !== 'step') parts.push(`x = ${xTitleOf(settings.x)}`);
+  if (model !== null && model.series.length === 0) parts.push(t('ts.nothing_here'));
+  return parts.join(' · ');
+}
+
+/** How many points share a place, for the title of the state. */
+export function stateTitle(model: ChartModel): string {
+  let [points, places] = [0, 0];
+  for (const series of model.series) {
+    if (series.exact) continue;
+    points += series.total;
+    places += series.x.length;
+  }
+  return places === 0 ? t('ts.every_point') : t('ts.per_pixel', {n: formatCount(Math.max(1, points / places))});
+}
+
+export function describe(model: ChartModel): string {
+  let [least, name, x0, x1] = [Infinity, '', Infinity, -Infinity];
+  let broken = 0;
+  for (const series of model.series) {
+    let bad = false;
+    for (let i = 0; i < series.y.length; i++) {
+      const v = series.y[i]!;
+      if (v < least) [least, name] = [v, series.label];
+      if (Number.isNaN((series.raw ?? series.y)[i]!)) bad = true;
+    }
+    if (bad) broken++;
+    const n = series.x.length;
+    if (n > 0) [x0, x1] = [Math.min(x0, series.x[0]!), Math.max(x1, series.x[n - 1]!)];
+  }
+  const parts = [t('ts.describe', {tag: model.title, n: model.series.length, x: model.xTitle, from: formatStep(x0), to: formatStep(x1)})];
+  if (Number.isFinite(least)) parts.push(t('ts.describe_least', {value: formatValue(least), run: name}));
+  if (broken > 0) parts.push(t('ts.describe_nan', {n: broken}));
+  return `${parts.join('; ')}.`;
+}

@@ -1,0 +1,60 @@
+// Which cards stand where: tags grouped by what is before their first slash, or one flat list while a
+// filter is active.
+import type {Tag} from '../../data/types.ts';
+
+export interface CardSpec {
+  readonly key: string; // stable: tags joined
+  readonly tags: readonly string[];
+  readonly title: string;
+}
+
+export interface Section {
+  readonly id: string;
+  readonly name: string;
+  readonly cards: readonly CardSpec[];
+}
+
+const JOIN = '\n';
+
+export function cardKey(tags: readonly string[]): string {
+  return tags.join(JOIN);
+}
+
+export function cardTags(key: string): string[] {
+  return key.split(JOIN);
+}
+
+/** The text before the first slash; a tag without one is its own group. */
+export function groupOf(tag: string): string {
+  const slash = tag.indexOf('/');
+  return slash < 0 ? tag : tag.slice(0, slash);
+}
+
+/** The tag without its group and without the suffix old writers added. */
+export function titleOf(tag: string, group: string | null): string {
+  const short = tag.replace(/\/scalar_summary$/, '');
+  return group !== null && short.startsWith(`${group}/`) ? short.slice(group.length + 1) : short;
+}
+
+export function sectionsOf(tags: readonly Tag[]): Section[] {
+  const groups = new Map<string, CardSpec[]>();
+  for (const tag of tags) {
+    const group = groupOf(tag.name);
+    const card = {key: tag.name, tags: [tag.name], title: titleOf(tag.name, group)};
+    const list = groups.get(group);
+    if (list === undefined) groups.set(group, [card]);
+    else list.push(card);
+  }
+  return [...groups].map(([name, cards]) => ({id: name, name, cards}));
+}
+
+/** Which sections are open: the user's choice, else the first two and what fits a dozen cards. */
+export function openSections(folds: Readonly<Record<string, boolean>>, sections: readonly Section[]): Set<string> {
+  const open = new Set<string>();
+  let cards = 0;
+  sections.forEach((section, index) => {
+    cards += section.cards.length;
+    if (folds[section.id] ?? (index < 2 || cards <= 12)) open.add(section.id);
+  });
+  return open;
+}

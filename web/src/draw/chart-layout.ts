@@ -1,0 +1,121 @@
+// Where everything of a line chart lies: ranges, margins, ticks.
+import type {ChartModel} from './chart-model.ts';
+import type {Ink} from './ink.ts';
+import type {Pen} from './pen.ts';
+import {createScale, niceDomain, ticksOf, type Domain, type Scale, type Ticks} from './scale.ts';
+
+export interface ChartLayout {
+  readonly width: number;
+  readonly height: number;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+  readonly x: Scale;
+  readonly y: Scale;
+  readonly xTicks: Ticks;
+  readonly yTicks: Ticks;
+  readonly above: number; // points above and below the shown range
+  readonly below: number;
+  px(x: number): number;
+  py(y: number): number;
+}
+
+export const TICK_FONT = 10.5;
+
+export interface Margins {
+  readonly right?: number;
+  readonly top?: number;
+  readonly bottom?: number;
+  readonly left?: number;
+}
+
+export function layoutChart(model: ChartModel, width: number, height: number, ink: Ink, pen: Pen, extra: Margins = {}): ChartLayout {
+  const xDomain = model.xView ?? xRange(model);
+  const {domain: yDomain, above, below} = yRange(model, xDomain);
+  const top = 6 + (extra.top ?? 0);
+  const bottom = height - 20 - (extra.bottom ?? 0);
+  const y = createScale(model.yScale, yDomain);
+  const yTicks = ticksOf(y, 'value', Math.max(2, Math.floor((bottom - top) / 40)));
+  pen.font = `400 ${TICK_FONT}px ${ink.font}`;
+  let widest = 22;
+  for (const label of yTicks.labels) widest = Math.max(widest, pen.measureText(label).width);
+  const left = Math.ceil(widest) + 12 + (extra.left ?? 0);
+  const right = width - 10 - (extra.right ?? 0);
+  const x = createScale(model.xScale, xDomain);
+  const xTicks = ticksOf(x, model.xKind, Math.max(2, Math.floor((right - left) / (model.xKind === 'wall' ? 76 : 64))));
+  return {
+    width, height, left, right, top, bottom, x, y, xTicks, yTicks, above, below,
+    px: (v) => left + x.at(v) * (right - left),
+    py: (v) => {
+      const share = y.at(v);
+      // Values that a log axis cannot show lie at the lower edge.
+      return share === -Infinity ? bottom : bottom - Math.max(-50, Math.min(51, share)) * (bottom - top);
+    },
+  };
+}
+
+function xRange(model: ChartModel): Domain {
+  let [lo, hi] = [Infinity, -Infinity];
+  if (model.xExtent) [lo, hi] = model.xExtent;
+  else {
+    for (const series of model.series) {
+      const n = series.x.length;
+      if (n === 0) continue;
+      if (series.parts === true || model.xKind === 'value') {
+        for (let i = 0; i < n; i++) {
+          const v = series.x[i]!;
+          if (v < lo && (model.xScale !== 'log' || v > 0)) lo = v;
+          if (v > hi) hi = v;
+        }
+      } else {
+        let i = 0;
+        if (model.xScale === 'log') while (i < n - 1 && series.x[i]! <= 0) i++;
+        lo = Math.min(lo, series.x[i]!);
+        hi = Math.max(hi, series.x[n - 1]!);
+      }
+    }
+  }
+  if (!(lo <= hi)) return model.xScale === 'log' ? [1, 10] : [0, 1];
+  if (lo === hi) return model.xScale === 'log' ? [lo / 2, lo * 2] : model.xKind === 'step' ? [lo - 1, hi + 1] : [lo - 0.5, hi + 0.5];
+  return [lo, hi];
+}
+
+const MOST_VALUES = 200_000; // enough for quantiles; more would only cost time
+
+function yRange(model: ChartModel, [x0, x1]: Domain): {domain: Domain; above: number; below: number} {
+  let count = 0;
+  for (const series of model.series) count += series.y.length * (series.bandLo === undefined ? 1 : 3);
+  const stride = Math.max(1, Math.ceil(count / MOST_VALUES));
+  const values = new Float64Array(Math.ceil(count / stride) + model.series.length * 3);
+  let n = 0;
+  for (const {x, y, bandLo, bandHi} of model.series) {
+    for (let i = 0; i < y.length; i += stride) {
+      if (x[i]! < x0 || x[i]! > x1) continue;
+      const v = y[i]!;
+      if (Number.isFinite(v) && (model.yScale !== 'log' || v > 0)) values[n++] = v;
+      if (bandLo !== undefined && bandHi !== undefined) {
+        if (Number.isFinite(bandLo[i]!) && (model.yScale !== 'log' || bandLo[i]! > 0)) values[n++] = bandLo[i]!;
+        if (Number.isFinite(bandHi[i]!) && (model.yScale !== 'log' || bandHi[i]! > 0)) values[n++] = bandHi[i]!;
+      }
+    }
+  }
+  const used = values.subarray(0, n);
+  used.sort();
+  const quantile = model.outliers > 0 && n > 2;
+  const lo = used[quantile ? Math.ceil((n - 1) * model.outliers) : 0] ?? NaN;
+  const hi = used[quantile ? Math.floor((n - 1) * (1 - model.outliers)) : n - 1] ?? NaN;
+  const domain = model.yView ?? niceDomain(model.yScale, lo, hi);
+  return {domain, above: stride * countAbove(used, domain[1]), below: stride * (n - countAbove(used, domain[0], true))};
+}
+
+function countAbove(sorted: Float64Array, limit: number, inclusive = false): number {
+  let lo = 0;
+  let hi = sorted.length;
+  while (lo < hi) {
+    const mid = (lo + hi) >>> 1;
+    if (inclusive ? sorted[mid]! < limit : sorted[mid]! <= limit) lo = mid + 1;
+    else hi = mid;
+  }
+  return sorted.length - lo;
+}

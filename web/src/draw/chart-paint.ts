@@ -1,0 +1,391 @@
+// Paints a line chart with a pen: grid, axis, bands, extents, lines, marks. A generator, so that a
+// thousand series can be painted over several frames; drain it for an export.
+import type {ChartLayout} from './chart-layout.ts';
+import {TICK_FONT} from './chart-layout.ts';
+import type {ChartModel, ChartSeries, Numbers} from './chart-model.ts';
+import type {Ink} from './ink.ts';
+import {alpha} from './palette.ts';
+import type {Pen} from './pen.ts';
+
+const POINTS_PER_SLICE = 8000;
+
+export interface PaintOptions {
+  /** Step labels on the axis: ticks under them disappear. */
+  readonly plates: readonly number[];
+}
+
+export function* paintChart(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink, options: PaintOptions = {plates: []}): Generator<void> {
+  paintAxes(pen, layout, ink, options.plates);
+  const {left, right, top, bottom} = layout;
+  pen.save();
+  pen.beginPath();
+  pen.rect(left, top - 2, right - left + 1, bottom - top + 3);
+  pen.clip();
+  const count = model.series.length;
+  const width = count > 60 ? 1 : count > 12 ? 1.25 : 1.5;
+  const fade = count > 60 ? 0.7 : 1;
+  for (const series of model.series) if (series.bandLo !== undefined && series.bandHi !== undefined) paintBand(pen, series, layout, ink);
+  if (count <= 12) {
+    for (const series of model.series) {
+      if (series.raw === undefined || model.ghost <= 0 || !series.exact) continue;
+      pen.strokeStyle = alpha(series.colour, model.ghost);
+      pen.lineWidth = 1;
+      line(pen, series, series.raw, layout);
+    }
+  }
+  let work = 0;
+  for (const series of model.series) {
+    if (series.lo === undefined || series.hi === undefined) continue;
+    paintExtents(pen, series, layout, ink, count > 60 ? 2 : 0);
+    work += series.x.length;
+    if (work > POINTS_PER_SLICE) {
+      work = 0;
+      yield;
+    }
+  }
+  for (const series of model.series) {
+    pen.strokeStyle = alpha(series.colour, (series.alpha ?? 1) * fade);
+    pen.lineWidth = series.width ?? (series.bandLo === undefined ? width : 1.75);
+    if (series.parts === true) paintParts(pen, series, layout, model.ghost);
+    else {
+      pen.setLineDash([...series.dash]);
+      line(pen, series, series.y, layout);
+    }
+    work += series.x.length;
+    if (work > POINTS_PER_SLICE) {
+      work = 0;
+      yield;
+    }
+  }
+  pen.setLineDash([]);
+  if (count <= 60) for (const series of model.series) paintDots(pen, series, layout);
+  pen.restore();
+  if (count <= 60) for (const series of model.series) paintMarks(pen, series, layout, ink);
+  if (count <= 200) paintOutside(pen, model, layout);
+  paintNotes(pen, model, layout, ink);
+  if (model.labels) paintLabels(pen, model, layout, ink);
+}
+
+function paintAxes(pen: Pen, layout: ChartLayout, ink: Ink, plates: readonly number[]): void {
+  const {left, right, bottom, top, width} = layout;
+  pen.lineWidth = 1;
+  pen.setLineDash([]);
+  pen.font = `400 ${TICK_FONT}px ${ink.font}`;
+  pen.textBaseline = 'middle';
+  pen.textAlign = 'right';
+  const [y0, y1] = layout.y.domain;
+  layout.yTicks.values.forEach((value, i) => {
+    const y = Math.round(layout.py(value)) + 0.5;
+    if (y < top - 1 || y > bottom + 1) return;
+    pen.strokeStyle = value === 0 && y0 < 0 && y1 > 0 ? ink.line : ink.grid;
+    pen.beginPath();
+    pen.moveTo(left, y);
+    pen.lineTo(right, y);
+    pen.stroke();
+    pen.fillStyle = ink.text3;
+    pen.fillText(layout.yTicks.labels[i]!, left - 6, Math.max(top + 2, Math.min(bottom - 2, y)));
+  });
+  pen.strokeStyle = ink.axis;
+  pen.beginPath();
+  pen.moveTo(left, bottom + 0.5);
+  pen.lineTo(right, bottom + 0.5);
+  pen.stroke();
+  pen.textAlign = 'center';
+  pen.textBaseline = 'top';
+  let free = -Infinity; // where the next label may begin
+  layout.xTicks.values.forEach((value, i) => {
+    const x = Math.round(layout.px(value)) + 0.5;
+    if (x < left - 1 || x > right + 1) return;
+    pen.strokeStyle = ink.axis;
+    pen.beginPath();
+    pen.moveTo(x, bottom);
+    pen.lineTo(x, bottom + 3);
+    pen.stroke();
+    const under = layout.xTicks.under?.[i] ?? null;
+    const label = under === null ? layout.xTicks.labels[i]! : `${under.slice(5)} ${layout.xTicks.labels[i]!}`;
+    const half = pen.measureText(label).width / 2;
+    const at = Math.min(Math.max(x, left + half - 6), width - half - 2);
+    if (at - half < free || plates.some((plate) => Math.abs(layout.px(plate) - x) < 34)) return;
+    pen.fillStyle = ink.text3;
+    pen.fillText(label, at, bottom + 5);
+    free = at + half + 6;
+  });
+}
+
+/** One path from the first to the last point in view, with one neighbour outside at each side. */
+function line(pen: Pen, series: ChartSeries, y: Numbers, layout: ChartLayout): void {
+  const {x} = series;
+  const n = x.length;
+  const [x0, x1] = layout.x.domain;
+  let from = 0;
+  let to = n;
+  if (series.parts !== true && layout.x.kind !== 'log' && n > 2 && x[0]! <= x[n - 1]! && !isValue(series)) {
+    from = Math.max(0, lowerBound(x, x0) - 1);
+    to = Math.min(n, lowerBound(x, x1) + 2);
+  }
+  const linearX = layout.x.kind === 'linear';
+  const linearY = layout.y.kind === 'linear';
+  const kx = (layout.right - layout.left) / (x1 - x0 || 1);
+  const [y0, y1] = layout.y.domain;
+  const ky = (layout.bottom - layout.top) / (y1 - y0 || 1);
+  const {left, bottom, top} = layout;
+  const ceiling = top - 40 * (bottom - top);
+  const floor = bottom + 40 * (bottom - top);
+  pen.beginPath();
+  let down = false;
+  let alone = false; // the last moveTo had no lineTo yet: a single point between gaps
+  let [lastX, lastY] = [0, 0];
+  const dot = (): void => {
+    if (alone) pen.lineTo(lastX + 0.01, lastY);
+  };
+  for (let i = from; i < to; i++) {
+    const v = y[i]!;
+    if (!Number.isFinite(v)) {
+      dot();
+      down = alone = false;
+      continue;
+    }
+    const px = linearX ? left + (x[i]! - x0) * kx : layout.px(x[i]!);
+    let py = linearY ? bottom - (v - y0) * ky : layout.py(v);
+    if (py < ceiling) py = ceiling;
+    else if (py > floor) py = floor;
+    if (!Number.isFinite(px)) continue;
+    if (down) {
+      pen.lineTo(px, py);
+      alone = false;
+    } else {
+      pen.moveTo(px, py);
+      down = alone = true;
+    }
+    lastX = px;
+    lastY = py;
+  }
+  dot();
+  pen.stroke();
+}
+
+function isValue(series: ChartSeries): boolean {
+  return series.step !== undefined; // x is another tag's value: any order
+}
+
+function lowerBound(x: Numbers, at: number): number {
+  let lo = 0;
+  let hi = x.length;
+  while (lo < hi) {
+    const mid = (lo + hi) >>> 1;
+    if (x[mid]! < at) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+/** Restarts kept: what a later part repeats is a dashed ghost. */
+function paintParts(pen: Pen, series: ChartSeries, layout: ChartLayout, ghost: number): void {
+  const starts = [0];
+  for (let i = 1; i < series.x.length; i++) if (series.x[i]! < series.x[i - 1]!) starts.push(i);
+  const slice = (a: Numbers, from: number, to: number): Numbers => Array.prototype.slice.call(a, from, to) as number[];
+  let cutoff = Infinity;
+  for (let k = starts.length - 1; k >= 0; k--) {
+    const from = starts[k]!;
+    const to = starts[k + 1] ?? series.x.length;
+    let cut = from;
+    while (cut < to && series.x[cut]! < cutoff) cut++;
+    const part = (a: number, b: number): ChartSeries => ({...series, parts: false, x: slice(series.x, a, b), y: slice(series.y, a, b)});
+    pen.setLineDash([...series.dash]);
+    const solid = part(from, cut);
+    line(pen, solid, solid.y, layout);
+    if (cut < to) {
+      const colour = pen.strokeStyle;
+      pen.strokeStyle = alpha(series.colour, Math.max(0.3, ghost));
+      pen.setLineDash([2, 3]);
+      const old = part(Math.max(from, cut - 1), to);
+      line(pen, old, old.y, layout);
+      pen.strokeStyle = colour;
+    }
+    cutoff = Math.min(cutoff, series.x[from] ?? Infinity);
+  }
+  pen.setLineDash([]);
+}
+
+function paintBand(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink): void {
+  const {x, bandLo, bandHi} = series;
+  pen.fillStyle = alpha(series.colour, ink.band);
+  let from = 0;
+  while (from < x.length) {
+    while (from < x.length && !(Number.isFinite(bandLo![from]!) && Number.isFinite(bandHi![from]!))) from++;
+    let to = from;
+    while (to < x.length && Number.isFinite(bandLo![to]!) && Number.isFinite(bandHi![to]!)) to++;
+    if (to - from > 1) {
+      pen.beginPath();
+      for (let i = from; i < to; i++) {
+        const px = layout.px(x[i]!);
+        if (i === from) pen.moveTo(px, layout.py(bandHi![i]!));
+        else pen.lineTo(px, layout.py(bandHi![i]!));
+      }
+      for (let i = to - 1; i >= from; i--) pen.lineTo(layout.px(x[i]!), layout.py(bandLo![i]!));
+      pen.closePath();
+      pen.fill();
+    }
+    from = to;
+  }
+}
+
+/** What shares a pixel column: one vertical bar from min to max. A spike of one point stays visible. */
+function paintExtents(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink, least: number): void {
+  const {x, lo, hi} = series;
+  const [x0, x1] = layout.x.domain;
+  pen.strokeStyle = alpha(series.colour, ink.extent);
+  pen.lineWidth = 1;
+  pen.setLineDash([]);
+  pen.beginPath();
+  for (let i = 0; i < x.length; i++) {
+    if (x[i]! < x0 || x[i]! > x1) continue;
+    const [a, b] = [lo![i]!, hi![i]!];
+    if (!(b > a)) continue;
+    const [ya, yb] = [layout.py(a), layout.py(b)];
+    if (ya - yb <= least) continue;
+    const px = Math.floor(layout.px(x[i]!)) + 0.5;
+    pen.moveTo(px, ya);
+    pen.lineTo(px, Math.min(yb, ya - 1));
+  }
+  pen.stroke();
+}
+
+/** Points as dots when they are far apart. */
+function paintDots(pen: Pen, series: ChartSeries, layout: ChartLayout): void {
+  const n = series.x.length;
+  if (!series.exact || n === 0 || series.bandLo !== undefined) return;
+  const span = Math.abs(layout.px(series.x[n - 1]!) - layout.px(series.x[0]!));
+  if (n > 1 && span / (n - 1) < 12) return;
+  pen.fillStyle = series.colour;
+  for (let i = 0; i < n; i++) {
+    if (!Number.isFinite(series.y[i]!)) continue;
+    pen.beginPath();
+    pen.arc(layout.px(series.x[i]!), layout.py(series.y[i]!), 2, 0, 7);
+    pen.fill();
+  }
+}
+
+/** NaN and infinities: a hollow triangle where they begin, a dotted line over their length. */
+function paintMarks(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink): void {
+  const {x, y} = series;
+  const truth = series.raw ?? y;
+  let last = NaN; // last finite value
+  for (let i = 0; i < x.length; i++) {
+    const v = truth[i]!;
+    const bad = !Number.isFinite(v) || (series.nan?.[i] ?? 0) > 0;
+    if (!bad) {
+      last = y[i]!;
+      continue;
+    }
+    const from = i;
+    while (i + 1 < x.length && Number.isNaN(truth[i + 1]!) === Number.isNaN(v) && !Number.isFinite(truth[i + 1]!)) i++;
+    const px = layout.px(x[from]!);
+    if (px < layout.left - 5 || px > layout.right + 5) continue;
+    const up = v !== -Infinity;
+    let at = Number.isFinite(last) ? layout.py(last) : layout.bottom - 4;
+    if (v === Infinity) at = layout.top + 5;
+    if (v === -Infinity) at = layout.bottom - 5;
+    at = Math.max(layout.top + 4, Math.min(layout.bottom - 4, at));
+    if (i > from) {
+      pen.strokeStyle = series.colour;
+      pen.lineWidth = 1;
+      pen.setLineDash([1, 3]);
+      pen.beginPath();
+      pen.moveTo(px, at);
+      pen.lineTo(Math.min(layout.right, layout.px(x[i]!)), at);
+      pen.stroke();
+      pen.setLineDash([]);
+    }
+    const s = up ? 1 : -1;
+    pen.fillStyle = ink.surface;
+    pen.strokeStyle = series.colour;
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    pen.moveTo(px, at - 5 * s);
+    pen.lineTo(px + 5, at + 3.5 * s);
+    pen.lineTo(px - 5, at + 3.5 * s);
+    pen.closePath();
+    pen.fill();
+    pen.stroke();
+  }
+}
+
+/** Points outside the fitted range: short ticks at the border. */
+function paintOutside(pen: Pen, model: ChartModel, layout: ChartLayout): void {
+  const [y0, y1] = layout.y.domain;
+  const [x0, x1] = layout.x.domain;
+  if (layout.above === 0 && layout.below === 0) return;
+  for (const series of model.series) {
+    pen.fillStyle = series.colour;
+    let [lastTop, lastBottom] = [-9, -9];
+    for (let i = 0; i < series.x.length; i++) {
+      if (series.x[i]! < x0 || series.x[i]! > x1) continue;
+      const v = series.y[i]!;
+      const px = Math.round(layout.px(series.x[i]!));
+      if (v > y1 && px > lastTop + 1) {
+        pen.fillRect(px, layout.top - 2, 1, 3);
+        lastTop = px;
+      } else if (v < y0 && px > lastBottom + 1) {
+        pen.fillRect(px, layout.bottom - 3, 1, 3);
+        lastBottom = px;
+      }
+    }
+  }
+}
+
+function paintNotes(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink): void {
+  for (const note of model.notes ?? []) {
+    const px = Math.round(layout.px(note.x)) + 0.5;
+    if (px < layout.left || px > layout.right) continue;
+    pen.strokeStyle = ink.text3;
+    pen.lineWidth = 1;
+    pen.setLineDash([2, 3]);
+    pen.beginPath();
+    pen.moveTo(px, layout.top);
+    pen.lineTo(px, layout.bottom);
+    pen.stroke();
+    pen.setLineDash([]);
+    pen.font = `400 ${TICK_FONT}px ${ink.font}`;
+    pen.fillStyle = ink.text3;
+    pen.textAlign = px > (layout.left + layout.right) / 2 ? 'right' : 'left';
+    pen.textBaseline = 'top';
+    pen.fillText(note.text, px + (pen.textAlign === 'left' ? 4 : -4), layout.top);
+  }
+}
+
+export const LABEL_ROOM = 84;
+
+/** Names at the right end of the lines, pushed apart. */
+function paintLabels(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink): void {
+  const labels = [];
+  for (const series of model.series) {
+    let last = -1;
+    for (let i = 0; i < series.x.length; i++) if (Number.isFinite(series.y[i]!) && series.x[i]! <= layout.x.domain[1]) last = i;
+    if (last >= 0) labels.push({y: Math.max(layout.top, Math.min(layout.bottom, layout.py(series.y[last]!))), series});
+  }
+  labels.sort((a, b) => a.y - b.y);
+  for (let i = 1; i < labels.length; i++) labels[i]!.y = Math.max(labels[i]!.y, labels[i - 1]!.y + 13);
+  const over = (labels.at(-1)?.y ?? 0) - (layout.bottom - 4);
+  if (over > 0) for (const label of labels) label.y -= over;
+  pen.textAlign = 'left';
+  pen.textBaseline = 'middle';
+  pen.font = `400 ${TICK_FONT}px ${ink.font}`;
+  for (const {y, series} of labels) {
+    pen.fillStyle = series.colour;
+    pen.fillRect(layout.right + 5, y - 1, 12, 2);
+    pen.fillStyle = ink.text2;
+    pen.fillText(clip(pen, series.label, LABEL_ROOM - 26), layout.right + 21, y);
+  }
+}
+
+export function clip(pen: Pen, text: string, width: number): string {
+  if (pen.measureText(text).width <= width) return text;
+  let [a, b] = [0, text.length];
+  while (a < b) {
+    const mid = (a + b + 1) >> 1;
+    if (pen.measureText(`${text.slice(0, mid)}…`).width <= width) a = mid;
+    else b = mid - 1;
+  }
+  return `${text.slice(0, a)}…`;
+}

@@ -1,0 +1,36 @@
+// The run table as a flat list: groups, their members while unfolded, runs without a group.
+import type {Run} from '../data/types.ts';
+import type {Group} from '../state/groups.ts';
+
+export type Row =
+  | {readonly kind: 'group'; readonly id: string; readonly group: Group; readonly open: boolean}
+  | {readonly kind: 'run'; readonly id: string; readonly run: Run; readonly depth: number; readonly group: Group | null};
+
+export function rowsOf(groups: readonly Group[], rest: readonly Run[], folded: ReadonlySet<string>): Row[] {
+  const out: Row[] = [];
+  for (const group of groups) {
+    const open = !folded.has(group.key);
+    out.push({kind: 'group', id: `g ${group.key}`, group, open});
+    if (open) for (const run of group.members) out.push({kind: 'run', id: `r ${run.id}`, run, depth: 1, group});
+  }
+  for (const run of rest) out.push({kind: 'run', id: `r ${run.id}`, run, depth: 0, group: null});
+  return out;
+}
+
+export function meanAndSpread(values: readonly number[]): {mean: number; std: number} {
+  const finite = values.filter((value) => Number.isFinite(value));
+  const mean = finite.reduce((sum, value) => sum + value, 0) / finite.length;
+  const std = finite.length < 2 ? 0 : Math.sqrt(finite.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (finite.length - 1));
+  return {mean, std};
+}
+
+/** "metric:train/loss:last" → "loss"; "hparam:lr" → "lr". */
+export function columnLabel(column: string): {short: string; full: string} {
+  if (column.startsWith('hparam:')) return {short: column.slice(7), full: column.slice(7)};
+  const found = /^metric:(.*):(last|first|min|max|mean|count|step|at_min:.*|at_max:.*)$/s.exec(column);
+  if (found === null) return {short: column, full: column};
+  const tag = found[1]!;
+  const parts = tag.split('/');
+  const short = parts.length > 1 && /^(train|val|valid|eval|test)/i.test(parts.at(-2)!) ? `${parts.at(-2)!.replace('train', 'tr')} ${parts.at(-1)}` : parts.at(-1)!;
+  return {short: found[2] === 'last' ? short : `${found[2]} ${short}`, full: `${tag}, ${found[2]}`};
+}
