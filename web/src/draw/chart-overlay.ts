@@ -59,8 +59,8 @@ export function paintOverlay(pen: Pen & CanvasRenderingContext2D, model: ChartMo
     pen.lineWidth = 1;
     pen.stroke();
   }
-  for (const plate of [over.step, over.end]) if (plate !== null) paintPlate(pen, layout, ink, plate, 1);
   if (over.prospect !== null) paintPlate(pen, layout, ink, over.prospect, 0.45);
+  for (const plate of [over.step, over.end]) if (plate !== null) paintPlate(pen, layout, ink, plate, 1);
   if (over.box !== null) {
     const {x0, y0, x1, y1} = over.box;
     pen.fillStyle = ink.select;
@@ -99,6 +99,8 @@ function paintPlate(pen: CanvasRenderingContext2D, layout: ChartLayout, ink: Ink
   const px = layout.px(value);
   if (px < layout.left - 1 || px > layout.right + 1) return;
   const box = plateBox(pen, layout, ink, value);
+  pen.fillStyle = ink.surface; // no tick label shows beside the plate
+  pen.fillRect(box.x - 14, layout.bottom + 4, box.w + 28, layout.height - layout.bottom - 4);
   pen.globalAlpha = opacity;
   pen.fillStyle = ink.accent;
   pen.beginPath();

@@ -354,7 +354,7 @@ function paintNotes(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink):
   }
 }
 
-export const LABEL_ROOM = 84;
+export const LABEL_ROOM = 96;
 
 /** Names at the right end of the lines, pushed apart. */
 function paintLabels(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink): void {
@@ -375,8 +375,19 @@ function paintLabels(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink)
     pen.fillStyle = series.colour;
     pen.fillRect(layout.right + 5, y - 1, 12, 2);
     pen.fillStyle = ink.text2;
-    pen.fillText(clip(pen, series.label, LABEL_ROOM - 26), layout.right + 21, y);
+    pen.fillText(clipMiddle(pen, series.label, LABEL_ROOM - 22), layout.right + 21, y);
   }
+}
+
+/** Keeps both ends: groups often differ only in their last words. */
+function clipMiddle(pen: Pen, text: string, width: number): string {
+  if (pen.measureText(text).width <= width) return text;
+  for (let n = text.length - 1; n > 3; n--) {
+    const head = Math.floor(n * 0.4);
+    const short = `${text.slice(0, head)}…${text.slice(text.length - (n - head))}`;
+    if (pen.measureText(short).width <= width) return short;
+  }
+  return '…';
 }
 
 export function clip(pen: Pen, text: string, width: number): string {

@@ -29,7 +29,7 @@ export function keyOf(spec: string, cell: CellOf): (run: Run) => string | null {
     const names = spec.slice(7).split(',');
     return (run) => {
       const parts = names.map((name) => cell(`hparam:${name}`, run.id));
-      return parts.every((part) => part === null) ? null : names.map((name, i) => `${name} ${cellText(parts[i]!)}`).join(' · ');
+      return parts.every((part) => part === null) ? null : names.map((name, i) => (typeof parts[i] === 'string' ? parts[i] : `${name} ${cellText(parts[i]!)}`)).join(' · ');
     };
   }
   return () => null;
