@@ -15,7 +15,7 @@ export interface PaintOptions {
 }
 
 export function* paintChart(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink, options: PaintOptions = {plates: []}): Generator<void> {
-  paintAxes(pen, layout, ink, options.plates);
+  paintAxes(pen, layout, ink, options.plates, model.series.length > 0);
   const {left, right, top, bottom} = layout;
   pen.save();
   pen.beginPath();
@@ -36,7 +36,7 @@ export function* paintChart(pen: Pen, model: ChartModel, layout: ChartLayout, in
   let work = 0;
   for (const series of model.series) {
     if (series.lo === undefined || series.hi === undefined) continue;
-    paintExtents(pen, series, layout, ink, count > 60 ? 2 : 0);
+    paintExtents(pen, series, layout, ink, count > 60);
     work += series.x.length;
     if (work > POINTS_PER_SLICE) {
       work = 0;
@@ -66,7 +66,8 @@ export function* paintChart(pen: Pen, model: ChartModel, layout: ChartLayout, in
   if (model.labels) paintLabels(pen, model, layout, ink);
 }
 
-function paintAxes(pen: Pen, layout: ChartLayout, ink: Ink, plates: readonly number[]): void {
+/** Without data (still loading) the grid stands there, but no number is claimed. */
+function paintAxes(pen: Pen, layout: ChartLayout, ink: Ink, plates: readonly number[], labels: boolean): void {
   const {left, right, bottom, top, width} = layout;
   pen.lineWidth = 1;
   pen.setLineDash([]);
@@ -83,7 +84,7 @@ function paintAxes(pen: Pen, layout: ChartLayout, ink: Ink, plates: readonly num
     pen.lineTo(right, y);
     pen.stroke();
     pen.fillStyle = ink.text3;
-    pen.fillText(layout.yTicks.labels[i]!, left - 6, Math.max(top + 2, Math.min(bottom - 2, y)));
+    if (labels) pen.fillText(layout.yTicks.labels[i]!, left - 6, Math.max(top + 2, Math.min(bottom - 2, y)));
   });
   pen.strokeStyle = ink.axis;
   pen.beginPath();
@@ -101,6 +102,7 @@ function paintAxes(pen: Pen, layout: ChartLayout, ink: Ink, plates: readonly num
     pen.moveTo(x, bottom);
     pen.lineTo(x, bottom + 3);
     pen.stroke();
+    if (!labels) return;
     const under = layout.xTicks.under?.[i] ?? null;
     const label = under === null ? layout.xTicks.labels[i]! : `${under.slice(5)} ${layout.xTicks.labels[i]!}`;
     const half = pen.measureText(label).width / 2;
@@ -230,23 +232,43 @@ function paintBand(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink)
   }
 }
 
-/** What shares a pixel column: one vertical bar from min to max. A spike of one point stays visible. */
-function paintExtents(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink, least: number): void {
-  const {x, lo, hi} = series;
+/**
+ * What shares a pixel column: one vertical bar from min to max. A spike of one point stays visible.
+ * Where a bucket is wider than a pixel (many runs), only what the line itself does not cover is drawn,
+ * or the bars would look like a comb.
+ */
+function paintExtents(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink, many: boolean): void {
+  const {x, y, lo, hi} = series;
   const [x0, x1] = layout.x.domain;
+  const n = x.length;
+  const coarse = many || (n > 2 && (layout.px(x[n - 1]!) - layout.px(x[0]!)) / n > 2);
+  const least = coarse ? 5 : 0;
   pen.strokeStyle = alpha(series.colour, ink.extent);
   pen.lineWidth = 1;
   pen.setLineDash([]);
   pen.beginPath();
-  for (let i = 0; i < x.length; i++) {
+  for (let i = 0; i < n; i++) {
     if (x[i]! < x0 || x[i]! > x1) continue;
     const [a, b] = [lo![i]!, hi![i]!];
     if (!(b > a)) continue;
-    const [ya, yb] = [layout.py(a), layout.py(b)];
-    if (ya - yb <= least) continue;
     const px = Math.floor(layout.px(x[i]!)) + 0.5;
-    pen.moveTo(px, ya);
-    pen.lineTo(px, Math.min(yb, ya - 1));
+    const [ya, yb] = [layout.py(a), layout.py(b)];
+    if (!coarse) {
+      pen.moveTo(px, ya);
+      pen.lineTo(px, Math.min(yb, ya - 1));
+      continue;
+    }
+    const p = layout.py(y[i]!);
+    const q = i > 0 ? layout.py(y[i - 1]!) : p;
+    const [upper, lower] = [Math.min(p, q), Math.max(p, q)];
+    if (yb < upper - least) {
+      pen.moveTo(px, upper);
+      pen.lineTo(px, yb);
+    }
+    if (ya > lower + least) {
+      pen.moveTo(px, lower);
+      pen.lineTo(px, ya);
+    }
   }
   pen.stroke();
 }

@@ -28,7 +28,7 @@ export function createActive(): Active {
   return {
     get on() { return on; },
     get off() { return off; },
-    get first() { return on[0] ?? DASHBOARDS[0]!; },
+    get first() { return on.find((one) => one.id !== 'files') ?? DASHBOARDS[0]!; },
     has,
     probe: async () => {
       const asked = DASHBOARDS.filter((one) => one.probe !== undefined);

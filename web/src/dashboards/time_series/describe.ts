@@ -10,7 +10,7 @@ export function xTitleOf(x: string): string {
 
 const BANDS: Readonly<Record<string, string>> = {std: '± σ', se: '± SE', minmax: 'min … max', 'q:0.05,0.95': '5 … 95 %', 'q:0.25,0.75': '25 … 75 %', boot95: '95 % bootstrap', none: ''};
 
-export function stateOf(settings: CardSettings, model: ChartModel | null, grouped: boolean): string {
+export function stateOf(settings: CardSettings, grouped: boolean): string {
   const parts: string[] = [];
   if (grouped) parts.push(`${settings.centre} ${BANDS[settings.band] ?? settings.band}`.trim());
   if (settings.yscale !== 'linear') parts.push(settings.yscale);
@@ -18,7 +18,6 @@ export function stateOf(settings: CardSettings, model: ChartModel | null, groupe
   const smooth = smoothingText(settings.smooth);
   if (smooth !== '') parts.push(smooth);
   if (settings.x !== 'step') parts.push(`x = ${xTitleOf(settings.x)}`);
-  if (model !== null && model.series.length === 0) parts.push(t('ts.nothing_here'));
   return parts.join(' · ');
 }
 
