@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SummaryWriter", "Writer", "__version__", "hparams", "keras", "load", "notebook", "patch", "projector", "summary"]
 
-_WHERE = {"SummaryWriter": "writer", "FileWriter": "_file_writer", "load": "reader", "patch": "_patch", "program": "_program"}
+_WHERE = {"SummaryWriter": "writer", "FileWriter": "_file_writer", "load": "reader", "patch": "_patch", "unpatch": "_patch", "program": "_program"}
 
 
 def __getattr__(name: str) -> Any:

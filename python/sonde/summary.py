@@ -360,14 +360,17 @@ def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> No
     from tensorflow.python.eager import context  # type: ignore[import-not-found]
 
     tensorflow = _tensorflow()
-    run_metadata = context.context().export_run_metadata()
-    tag = name
+    _run_metadata(name, context.context().export_run_metadata().SerializeToString(), step)
+    tensorflow.summary.trace_off()
+
+
+def _run_metadata(name: str, run_metadata: bytes, step: Any) -> bool:
+    """Function graphs of TensorFlow under the tag `name`."""
 
     def build(_: str) -> bytes:
-        return make_summary(value(tag, tensor=strings([run_metadata.SerializeToString()], []), metadata=metadata("graph_run_metadata_graph", b"1")))
+        return make_summary(value(name, tensor=strings([run_metadata], []), metadata=metadata("graph_run_metadata_graph", b"1")))
 
-    _record("trace", name, step, build)
-    tensorflow.summary.trace_off()
+    return _record("trace", name, step, build)
 
 
 class _Experimental:

@@ -1,0 +1,195 @@
+"""tensorboardX.SummaryWriter where it differs from torch's: tags are cleaned, add_scalars nests directories, bools
+stay bools, scalars can carry a display name and a description."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from . import _torch_summaries as make
+from ._arrays import make_np, to_step
+from ._file_writer import FileWriter
+from ._wire import Message, metadata, summary
+from .writer import SummaryWriter as TorchSummaryWriter
+from .writer import default_log_dir
+
+log = logging.getLogger("sonde")
+
+
+def clean_tag(tag: Any) -> Any:
+    if tag is None:
+        return tag
+    cleaned = re.sub(r"[^-/\w.]", "_", tag).lstrip("/")
+    if cleaned != tag:
+        log.info("Summary name %s is illegal; using %s instead.", tag, cleaned)
+    return cleaned
+
+
+class _Nowhere:
+    """write_to_disk=False."""
+
+    def add(self, *_: Any) -> bool:
+        return True
+
+    add_event = rounded_scalar = flush = close = add
+
+
+class _NoFile(FileWriter):
+    def __init__(self, folder: str) -> None:
+        self._folder, self._writer = folder, _Nowhere()  # type: ignore[assignment]
+        self.event_writer = self  # type: ignore[assignment]
+
+    def get_logdir(self) -> str:
+        return self._folder
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class SummaryWriter(TorchSummaryWriter):
+    """Drop-in for tensorboardX.SummaryWriter."""
+
+    def __init__(
+        self, logdir: Any = None, comment: str = "", purge_step: int | None = None, max_queue: int = 10,
+        flush_secs: float = 120, filename_suffix: str = "", write_to_disk: bool = True, log_dir: Any = None,
+        comet_config: Any = None, **kwargs: Any,
+    ) -> None:
+        folder = logdir or log_dir or default_log_dir(comment)
+        self.logdir = folder
+        self._on_disk = write_to_disk
+        self.kwargs = kwargs
+        self.scalar_dict: dict[str, list[list[Any]]] = {}
+        self._default_step: Any = None
+        self._default_time: Any = None
+        super().__init__(folder, comment, purge_step, max_queue, flush_secs, filename_suffix)
+
+    def _make_file_writer(self, folder: str, purge_step: int | None = None) -> FileWriter:
+        if not self._on_disk:
+            return _NoFile(folder)
+        return FileWriter(folder, self.max_queue, self.flush_secs, self.filename_suffix, purge_step, source="")
+
+    def _at(self, step: Any, walltime: Any) -> tuple[Any, Any]:
+        return self._default_step if step is None else step, self._default_time if walltime is None else walltime
+
+    def _add(self, made: bytes, global_step: Any = None, walltime: float | None = None) -> None:
+        super()._add(made, *self._at(global_step, walltime))
+
+    def add_scalar(self, tag: str, scalar_value: Any, global_step: Any = None, walltime: Any = None, display_name: str = "", summary_description: str = "") -> None:  # type: ignore[override]
+        step, walltime = self._at(global_step, walltime)
+        tag, number = clean_tag(tag), self._number(scalar_value)
+        if display_name or summary_description:
+            value = Message().text(1, tag).float(2, make._float32(number))
+            value.bytes(9, metadata(display_name=display_name, description=summary_description))
+            self._add(summary(value), step, walltime)
+        else:
+            self._get_file_writer()._writer.rounded_scalar(tag, number, to_step(step), walltime)
+
+    def add_scalars(self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: Any = None, walltime: float | None = None) -> None:
+        step, walltime = self._at(global_step, walltime)
+        walltime = time.time() if walltime is None else walltime
+        super().add_scalars(clean_tag(main_tag), tag_scalar_dict, step, walltime)
+        base = self._get_file_writer().get_logdir()
+        for name, value in tag_scalar_dict.items():
+            rows = self.scalar_dict.setdefault(self._scalars_folder(base, clean_tag(main_tag), name), [])
+            rows.append([walltime, global_step, self._number(value)])
+
+    @staticmethod
+    def _scalars_folder(base: str, main_tag: str, name: str) -> str:
+        return os.path.join(base, main_tag, name)
+
+    def export_scalars_to_json(self, path: Any) -> None:
+        """What add_scalars logged so far, by directory."""
+        with open(path, "w") as file:
+            json.dump(self.scalar_dict, file)
+        self.scalar_dict = {}
+
+    def add_hparams(self, hparam_dict: dict[str, Any], metric_dict: dict[str, Any], name: str | None = None, global_step: Any = None) -> None:  # type: ignore[override]
+        if type(hparam_dict) is not dict or type(metric_dict) is not dict:
+            raise TypeError("hparam_dict and metric_dict should be dictionary.")
+        summaries = make.hparams(hparam_dict, metric_dict, real_bools=True)
+        writer = self._make_file_writer(os.path.join(self._get_file_writer().get_logdir(), name or str(time.time())))
+        for one in summaries:
+            writer.add_summary(one)
+        for tag, value in metric_dict.items():
+            writer._writer.rounded_scalar(clean_tag(tag), self._number(value), to_step(global_step))
+        writer.close()
+
+    def add_images(self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None, dataformats: str = "NCHW") -> None:
+        if isinstance(img_tensor, list):
+            import numpy as np
+
+            if dataformats.upper() not in ("CHW", "HWC"):
+                print("A list of image is passed, but the dataformat is neither CHW nor HWC.")
+                print("Nothing is written.")
+                return
+            img_tensor, dataformats = np.stack([make_np(one) for one in img_tensor]), "N" + dataformats
+        super().add_images(clean_tag(tag), img_tensor, global_step, walltime, dataformats)
+
+    def add_video(self, tag: str, vid_tensor: Any, global_step: Any = None, fps: float = 4, walltime: float | None = None, dataformats: str = "NTCHW") -> None:  # type: ignore[override]
+        array = make_np(vid_tensor).transpose([dataformats.upper().find(axis) for axis in "NTCHW"])
+        super().add_video(clean_tag(tag), array, global_step, fps, walltime)
+
+    @contextlib.contextmanager
+    def use_metadata(self, *, global_step: Any = None, walltime: Any = None) -> Iterator[None]:
+        """Step and time for the calls inside that give none."""
+        before = self._default_step, self._default_time
+        self._default_step, self._default_time = global_step, walltime
+        try:
+            yield
+        finally:
+            self._default_step, self._default_time = before
+
+
+def _cleaning(name: str) -> Any:
+    original = getattr(TorchSummaryWriter, name)
+
+    def method(self: SummaryWriter, tag: str, *args: Any, **kwargs: Any) -> None:
+        original(self, clean_tag(tag), *args, **kwargs)
+
+    method.__name__, method.__doc__ = name, original.__doc__
+    return method
+
+
+for _name in ("add_histogram", "add_histogram_raw", "add_image", "add_image_with_boxes", "add_audio", "add_text", "add_pr_curve", "add_pr_curve_raw", "add_mesh"):
+    setattr(SummaryWriter, _name, _cleaning(_name))
+
+
+class GlobalSummaryWriter(SummaryWriter):
+    """One writer for the whole program; calls count their own steps."""
+
+    _instance: GlobalSummaryWriter | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.pop("coalesce_process", None)
+        super().__init__(*args, **kwargs)
+        self._counts: dict[str, int] = {}
+        GlobalSummaryWriter._instance = self
+
+    @staticmethod
+    def getSummaryWriter() -> GlobalSummaryWriter:  # noqa: N802
+        return GlobalSummaryWriter._instance or GlobalSummaryWriter()
+
+    def _next(self, tag: str) -> int:
+        self._counts[tag] = self._counts.get(tag, -1) + 1
+        return self._counts[tag]
+
+    def add_scalar(self, tag: str, scalar_value: Any, walltime: Any = None) -> None:  # type: ignore[override]
+        super().add_scalar(tag, scalar_value, self._next(tag), walltime)
+
+    def add_image(self, tag: str, img_tensor: Any, walltime: Any = None, dataformats: str = "CHW") -> None:  # type: ignore[override]
+        super().add_image(tag, img_tensor, self._next(tag), walltime, dataformats)
+
+    def add_audio(self, tag: str, snd_tensor: Any, sample_rate: int = 44100, walltime: Any = None) -> None:  # type: ignore[override]
+        super().add_audio(tag, snd_tensor, self._next(tag), sample_rate, walltime)
+
+    def add_text(self, tag: str, text_string: str, walltime: Any = None) -> None:  # type: ignore[override]
+        super().add_text(tag, text_string, self._next(tag), walltime)

@@ -1,0 +1,307 @@
+"""The page inside a notebook.
+
+    %load_ext sonde
+    %sonde --logdir logs
+
+A running server with the same arguments in the same directory is reused. list(), display() and start() are what
+tensorboard.notebook offers, and the servers of both are seen by both, because they leave the same notes in the
+temporary directory.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import html
+import json
+import os
+import secrets
+import shlex
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from ._program import program
+
+_KEYS = {"version": str, "start_time": int, "pid": int, "port": int, "path_prefix": str, "logdir": str, "db": str, "cache_key": str}
+_HIDDEN = ("PYTHONHOME", "PYTHONPATH", "PYTHONSAFEPATH", "PYTHONSTARTUP", "PYTHONUSERBASE")
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A running server, from the note it left."""
+
+    version: str
+    start_time: int
+    pid: int
+    port: int
+    path_prefix: str
+    logdir: str
+    db: str
+    cache_key: str
+
+    @property
+    def source(self) -> str:
+        return f"db {self.db}" if self.db else f"logdir {self.logdir}"
+
+    @property
+    def age(self) -> str:
+        return str(datetime.timedelta(seconds=max(0, int(time.time()) - self.start_time)))
+
+
+def _notes_folder() -> str:
+    return os.path.join(tempfile.gettempdir(), ".tensorboard-info")
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def instances() -> list[Instance]:
+    """Every running server, by port. Notes of dead processes are skipped."""
+    found = []
+    folder = _notes_folder()
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        try:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                note = json.load(file)
+            fields = {key: note[key] for key in _KEYS}
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if all(isinstance(fields[key], kind) for key, kind in _KEYS.items()) and _alive(fields["pid"]):
+            found.append(Instance(**fields))
+    return sorted(found, key=lambda one: (one.port, one.pid))
+
+
+def cache_key(arguments: list[str]) -> str:
+    """Equal keys mean the same server would answer: same arguments, same working directory."""
+    content = {"arguments": arguments, "configure_kwargs": {}, "working_directory": os.getcwd()}
+    return base64.b64encode(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).decode("ascii")
+
+
+def _find(key: str) -> Instance | None:
+    return next((one for one in instances() if one.cache_key == key), None)
+
+
+def list() -> None:  # noqa: A001
+    """Print the running servers."""
+    running = instances()
+    if not running:
+        print("No known Sonde instances running.")
+        return
+    print("Known Sonde instances:")
+    for one in running:
+        print(f"  - port {one.port}: {one.source} (started {one.age} ago; pid {one.pid})")
+
+
+def start(args_string: str) -> None:
+    """Show the page for these arguments, starting a server unless one with the same is running."""
+    arguments = shlex.split(args_string, comments=True)
+    say = _Status("Launching Sonde...")
+    key = cache_key(arguments)
+    running = _find(key)
+    if running is not None:
+        say(f"Reusing Sonde on port {running.port} (pid {running.pid}), started {running.age} ago. (Use '!kill {running.pid}' to kill it.)")
+        _show(running.port, None, running.path_prefix)
+        return
+    outcome = _launch(arguments, key)
+    if isinstance(outcome, Instance):
+        say("")
+        _show(outcome.port, None, outcome.path_prefix)
+    else:
+        say(outcome)
+
+
+def _launch(arguments: list[str], key: str, timeout_s: float = 60) -> Instance | str:
+    """Starts a server and waits for its note; a text says why there is none."""
+    try:
+        binary = os.environ.get("TENSORBOARD_BINARY") or program()
+    except FileNotFoundError:
+        return textwrap.fill(
+            "ERROR: Could not find `sonde`. Please ensure that your PATH contains an executable `sonde` program, or "
+            "explicitly specify the path to it by setting the `SONDE_BINARY` environment variable.", 70)
+    environment = {name: value for name, value in os.environ.items() if name not in _HIDDEN}
+    with tempfile.TemporaryFile(prefix=".sonde-stdout-") as out, tempfile.TemporaryFile(prefix=".sonde-stderr-") as err:
+        try:
+            process = subprocess.Popen([binary, *arguments], stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, start_new_session=True)
+        except OSError as problem:
+            return f"ERROR: Failed to start '{binary}': {problem.strerror}"
+        end = time.monotonic() + timeout_s
+        while time.monotonic() < end:
+            time.sleep(0.05)
+            code = process.poll()
+            if code is not None:
+                return _failure(code, out, err)
+            running = _find(key)
+            if running is not None:
+                return running
+        return f"ERROR: Timed out waiting for Sonde to start. It may still be running as pid {process.pid}."
+
+
+def _failure(code: int, out: Any, err: Any) -> str:
+    text = f"ERROR: Failed to launch Sonde (exited with {code})."
+    for name, file in (("stderr", err), ("stdout", out)):
+        file.seek(0)
+        content = file.read().decode("utf-8", "replace").strip()
+        if content:
+            text += f"\nContents of {name}:\n{content}"
+    return text
+
+
+def display(port: int | None = None, height: int | None = None) -> None:
+    """Show the page of a running server: the one at `port`, else the newest."""
+    prefix = ""
+    if port is None:
+        newest = max(instances(), key=lambda one: one.start_time, default=None)
+        if newest is None:
+            raise ValueError("Can't display Sonde: no known instances running.")
+        print(f"Selecting Sonde with {newest.source} (started {newest.age} ago; port {newest.port}, pid {newest.pid}).")
+        port, prefix = newest.port, newest.path_prefix
+    else:
+        prefix = next((one.path_prefix for one in instances() if one.port == port), "")
+    _show(port, height, prefix)
+
+
+def _context() -> str:
+    if "google.colab" in sys.modules or _importable("google.colab"):
+        return "colab"
+    try:
+        from IPython import get_ipython  # type: ignore[import-not-found]
+    except ImportError:
+        return "terminal"
+    shell = get_ipython()
+    return "jupyter" if shell is not None and shell.has_trait("kernel") else "terminal"
+
+
+def _importable(name: str) -> bool:
+    import importlib.util
+
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ImportError:
+        return False
+
+
+def page_url(port: int, path_prefix: str = "") -> str | None:
+    """Where the browser finds the server when that is not simply another port of the notebook's host.
+
+    In this order: $SONDE_PROXY_URL or $TENSORBOARD_PROXY_URL (`%PORT%` is replaced), jupyter-server-proxy when the
+    notebook runs behind JupyterHub or a base URL.
+    """
+    prefix = "/" + path_prefix.strip("/") + "/" if path_prefix.strip("/") else "/"
+    template = os.environ.get("SONDE_PROXY_URL") or os.environ.get("TENSORBOARD_PROXY_URL")
+    if template:
+        return template.replace("%PORT%", str(port)).rstrip("/") + prefix
+    base = os.environ.get("JUPYTERHUB_SERVICE_PREFIX")
+    if base and _importable("jupyter_server_proxy"):
+        return f"{base.rstrip('/')}/proxy/{port}{prefix}"
+    return None
+
+
+# In a plain Jupyter the page is at another port of the same host. VS Code shows notebooks from a page of its own
+# whose location says nothing about the kernel's machine; it forwards ports of localhost by itself.
+_FRAME = """
+<iframe id="%(id)s" width="100%%" height="%(height)d" frameborder="0" title="Sonde"></iframe>
+<script>
+  (function() {
+    const frame = document.getElementById(%(id_js)s);
+    const given = %(url)s;
+    const inside = /^https?:$/.test(window.location.protocol) && !/\\.vscode-(cdn|resource)/.test(window.location.host);
+    let url;
+    if (given) {
+      url = new URL(given, inside ? window.location : undefined);
+    } else {
+      url = new URL(inside ? window.location.protocol + "//" + window.location.hostname : "http://localhost");
+      url.port = %(port)d;
+      url.pathname = %(path)s;
+    }
+    frame.src = url;
+  })();
+</script>
+"""
+
+_COLAB = """
+(async () => {
+  const url = new URL(await google.colab.kernel.proxyPort(%(port)d, {'cache': true}));
+  url.searchParams.set('tensorboardColab', 'true');
+  const frame = document.createElement('iframe');
+  frame.src = url;
+  frame.setAttribute('width', '100%%');
+  frame.setAttribute('height', '%(height)d');
+  frame.setAttribute('frameborder', 0);
+  document.body.appendChild(frame);
+})();
+"""
+
+
+def frame_html(port: int, height: int, path_prefix: str = "") -> str:
+    """The HTML that puts the page into the output of a cell."""
+    name = f"sonde-frame-{secrets.token_hex(8)}"
+    prefix = "/" + path_prefix.strip("/") + "/" if path_prefix.strip("/") else "/"
+    values = {"id": html.escape(name, quote=True), "id_js": json.dumps(name), "height": height, "port": port,
+              "url": json.dumps(page_url(port, path_prefix)), "path": json.dumps(prefix)}
+    return _FRAME % values
+
+
+def _show(port: int, height: int | None, path_prefix: str = "") -> None:
+    height = 800 if height is None else int(height)
+    where = _context()
+    if where == "colab":
+        import IPython.display
+
+        IPython.display.display(IPython.display.Javascript(_COLAB % {"port": port, "height": height}))
+    elif where == "jupyter":
+        import IPython.display
+
+        IPython.display.display(IPython.display.HTML(frame_html(port, height, path_prefix)))
+    else:
+        print(f"Please visit {page_url(port, path_prefix) or f'http://localhost:{port}' + ('/' + path_prefix.strip('/') if path_prefix.strip('/') else '')} in a web browser.")
+
+
+class _Status:
+    """One line above the page that changes while the server starts."""
+
+    def __init__(self, text: str) -> None:
+        self._handle = None
+        if _context() != "terminal":
+            from IPython.display import display
+
+            self._handle = display(self._shown(text), display_id=True)
+        else:
+            print(text)
+
+    @staticmethod
+    def _shown(text: str) -> Any:
+        from IPython.display import HTML
+
+        return HTML(f"<pre>{html.escape(text)}</pre>" if text else "")
+
+    def __call__(self, text: str) -> None:
+        if self._handle is not None:
+            self._handle.update(self._shown(text))
+        elif text:
+            print(text)
+
+
+def register(ipython: Any, tensorboard_alias: bool | None = None) -> None:
+    """The %sonde magic; with $SONDE_TENSORBOARD_MAGIC=1 or tensorboard_alias also as %tensorboard."""
+    ipython.register_magic_function(start, magic_kind="line", magic_name="sonde")
+    if tensorboard_alias is None:
+        tensorboard_alias = os.environ.get("SONDE_TENSORBOARD_MAGIC", "") not in ("", "0")
+    if tensorboard_alias:
+        ipython.register_magic_function(start, magic_kind="line", magic_name="tensorboard")
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """%load_ext sonde.notebook: %sonde and the %tensorboard alias."""
+    register(ipython, tensorboard_alias=True)
