@@ -10,6 +10,7 @@
 namespace sonde::python {
 void bind_writer(nanobind::module_& m);
 void bind_encoders(nanobind::module_& m);
+void bind_reader(nanobind::module_& m);
 }  // namespace sonde::python
 
 NB_MODULE(_sonde, m) {
@@ -17,4 +18,5 @@ NB_MODULE(_sonde, m) {
   m.attr("__version__") = SONDE_VERSION;
   sonde::python::bind_writer(m);
   sonde::python::bind_encoders(m);
+  sonde::python::bind_reader(m);
 }
