@@ -58,16 +58,25 @@ std::string_view normal_path(std::string_view path) {
   return path;
 }
 
+bool fits(const Route& route, const Request& request) {
+  return route.method == "*" || route.method == (request.method == "HEAD" ? "GET" : request.method);
+}
+
 }  // namespace
 
-std::vector<Route> all_routes() { return table().all; }
+const std::vector<Route>& all_routes() { return table().all; }
+
+std::optional<size_t> route_of(const Request& request) {
+  for (const Route* route : routes_of(normal_path(request.path))) {
+    if (fits(*route, request)) return static_cast<size_t>(route - table().all.data());
+  }
+  return std::nullopt;
+}
 
 Answer handle(const Context& context, const Request& request) {
-  const std::string_view method =
-      request.method == "HEAD" ? "GET" : std::string_view(request.method);
   std::string allowed;
   for (const Route* route : routes_of(normal_path(request.path))) {
-    if (route->method == method || route->method == "*") return route->handle(context, request);
+    if (fits(*route, request)) return route->handle(context, request);
     allowed += allowed.empty() ? "" : ", ";
     allowed += route->method;
   }

@@ -3,7 +3,9 @@
 // the area's array, its paragraph in docs/api.md and a case in tests/api.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +41,7 @@ struct Route {
   std::string_view method;  // "GET", "POST", "PATCH", "DELETE" or "*" for any; GET answers HEAD too
   std::string_view path;    // exact, or a prefix when it ends in '/*'
   Answer (*handle)(const Context&, const Request&);
+  uint64_t max_body_bytes = 16 << 20;  // http answers 413 beyond it; uploads name their own
 };
 
 // Routes of one area, e.g. api/tensorboard/scalars.cc. Listed in routes.cc.
@@ -47,8 +50,12 @@ using Area = std::span<const Route> (*)();
 // The answer to any request: finds the route, 404 or 405 otherwise, never throws.
 Answer handle(const Context& context, const Request& request);
 
+// The route that handle() will take as an index into all_routes(), nothing when none fits. http
+// learns from it how long a route's answers take and how large a body may be.
+std::optional<size_t> route_of(const Request& request);
+
 // All routes in one list, for docs and tests.
-std::vector<Route> all_routes();
+const std::vector<Route>& all_routes();
 
 // The error body of TensorBoard's routes (plain text) and of /api/v1 (JSON), status by code.
 int status_of(Code code);

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,10 +12,12 @@
 
 namespace sonde {
 
-ThreadPool::ThreadPool(std::string name, size_t threads) {
+ThreadPool::ThreadPool(std::string name, size_t threads, int niceness) {
   for (size_t i = 0; i < std::max<size_t>(threads, 1); ++i) {
-    threads_.emplace_back([this, thread_name = name + "-" + std::to_string(i)] {
+    threads_.emplace_back([this, niceness, thread_name = name + "-" + std::to_string(i)] {
       name_this_thread(thread_name);
+      // On Linux niceness is a property of each thread.
+      if (niceness > 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
       work();
     });
   }

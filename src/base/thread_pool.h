@@ -17,7 +17,8 @@ class ThreadPool {
   enum class Priority : uint8_t { kUrgent, kBackground };
   using Job = std::function<void()>;
 
-  ThreadPool(std::string name, size_t threads);
+  // `niceness` above 0 makes the threads give way to others of the process.
+  ThreadPool(std::string name, size_t threads, int niceness = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "cli/demo.h"
+#include "cli/help.h"
+#include "cli/serve.h"
 #include "sonde/version.h"
 
 namespace sonde::cli {
@@ -21,6 +23,7 @@ int version(const Args&) {
 
 // One row a command, in the order of `sonde --help`.
 constexpr Command kCommands[] = {
+    {"serve", "serve a log directory (what sonde does without a command)", serve},
     {"inspect", "list the runs, tags, points and damage of a log directory", inspect_command},
     {"profile", "show where a captured step spends its time", profile_command},
     {"demo", "train small models and log everything the dashboards can show", demo},
@@ -38,10 +41,15 @@ int failed(std::string_view text, int exit_code) {
 
 int run(int argc, char** argv) {
   Args args(argv + std::min(argc, 1), argv + argc);
-  if (args.empty()) return failed("give a command; see sonde --help", 2);
-  if (args[0] == "--version") return version(args);
+  if (args.empty()) args = {"--help"};
+  const bool asks_help = args[0] == "--help" || args[0] == "-h" || args[0] == "--helpfull";
+  if (asks_help || (args[0] == "help" && args.size() == 1)) {
+    fmt::print("{}", help());
+    return 0;
+  }
+  if (args[0] == "help") args = {args[1], "--help"};
   const auto command = std::ranges::find(kCommands, args[0], &Command::name);
-  if (command == std::end(kCommands)) return failed("no command '" + args[0] + "'", 2);
+  if (command == std::end(kCommands)) return serve(args);
   args.erase(args.begin());
   return command->run(args);
 }

@@ -1,0 +1,281 @@
+#include "http/site.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace sonde::http {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint32_t kInlineUs = 300;     // below: on the connection's thread
+constexpr uint32_t kPatientUs = 15000;  // above: on the workers that give way
+constexpr uint32_t kUnknownUs = 1000;   // a route that was not asked yet
+
+// The sentence for a person with a browser, JSON for /api, plain text for the rest.
+api::Answer refusal(std::string_view path, int status, std::string_view code,
+                    std::string_view text) {
+  api::Answer answer = api::plain_error(status, text);
+  if (path.starts_with("/api/")) {
+    answer.content_type = "application/json";
+    answer.body.clear();
+    JsonWriter json(answer.body);
+    json.object([&] {
+      json.key("error").object([&] {
+        json.key("code").string(code);
+        json.key("text").string(text);
+      });
+    });
+  }
+  return answer;
+}
+
+bool wants_page(const Head& head) {
+  return head.method == "GET" && head.header("accept").find("text/html") != std::string_view::npos;
+}
+
+api::Answer page_answer(int status, std::string html) {
+  api::Answer answer;
+  answer.status = status;
+  answer.content_type = "text/html";
+  answer.body = std::move(html);
+  answer.cache = api::Cache::kNoStore;
+  return answer;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+api::Answer login_page(bool tried) {
+  std::string html =
+      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+      "<meta name=\"color-scheme\" content=\"light dark\"><title>Sonde: token</title></head><body>"
+      "<main><h1>Sonde asks for its token</h1>";
+  if (tried) html += "<p role=\"alert\">That is not the token of this server.</p>";
+  html +=
+      "<p>The address that Sonde printed when it started contains it, after "
+      "<code>?token=</code>.</p>"
+      "<form method=\"get\"><label>Token <input name=\"token\" type=\"password\" autofocus "
+      "required autocomplete=\"current-password\"></label> <button>Open</button></form>"
+      "</main></body></html>\n";
+  return page_answer(401, std::move(html));
+}
+
+// The address without its token, still relative to the server.
+std::string without_token(const Target& target) {
+  std::string query;
+  for (const std::string_view pair : split(target.raw_query, '&')) {
+    if (pair.empty() || pair.substr(0, pair.find('=')) == "token") continue;
+    query += query.empty() ? '?' : '&';
+    query += pair;
+  }
+  return target.base + percent_encoded(target.path, "/") + query;
+}
+
+}  // namespace
+
+Site::Site(SiteOptions options, const api::Context& context, Metrics& metrics)
+    : options_(std::move(options)),
+      context_(context),
+      metrics_(metrics),
+      policy_(make_policy(options_.access.hosts)),
+      cost_us_(std::make_unique<std::atomic<uint32_t>[]>(api::all_routes().size())) {
+  for (size_t i = 0; i < api::all_routes().size(); ++i) cost_us_[i] = kUnknownUs;
+}
+
+void Site::answer(Exchange& exchange, api::Answer answer) {
+  exchange.reply = make_reply(policy_, std::move(answer), exchange.head, exchange.compress);
+}
+
+Exchange Site::begin(Head head, const Peer& peer) {
+  Exchange exchange;
+  exchange.head = std::move(head);
+  const bool compresses =
+      options_.compression == SiteOptions::Compression::kAlways ||
+      (options_.compression == SiteOptions::Compression::kAuto && !peer.is_loopback);
+  if (compresses) exchange.compress = Compress::kYes;
+  auto parsed = parse_target(exchange.head.target, options_.path_prefix);
+  if (!parsed) {
+    answer(exchange, api::plain_error(api::status_of(parsed.error().code), parsed.error().text));
+    return exchange;
+  }
+  Target& target = *parsed;
+  if (target.path == "/healthz") {
+    answer(exchange, api::plain_error(200, "ok\n"));
+    return exchange;
+  }
+  if (refuse(exchange, peer, target)) return exchange;
+  if (!target.redirect.empty()) {
+    api::Answer moved = api::plain_error(301, "");
+    moved.headers.emplace_back("Location", target.redirect);
+    answer(exchange, std::move(moved));
+    return exchange;
+  }
+  if (const Asset* asset = find_asset(target.path)) {
+    if (exchange.head.method == "GET" || exchange.head.method == "HEAD") {
+      exchange.reply = make_reply(policy_, *asset, exchange.head);
+    } else {
+      api::Answer wrong = api::plain_error(405, "Method not allowed");
+      wrong.headers.emplace_back("Allow", "GET");
+      answer(exchange, std::move(wrong));
+    }
+    return exchange;
+  }
+  if (target.path == "/metrics") {
+    api::Answer text = api::plain_error(200, metrics_.prometheus(context_.store));
+    text.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    answer(exchange, std::move(text));
+    return exchange;
+  }
+  api::Request& request = exchange.request;
+  request.method = exchange.head.method;
+  request.path = std::move(target.path);
+  request.raw_query = std::move(target.raw_query);
+  request.query = std::move(target.query);
+  request.headers = exchange.head.headers;
+  request.experiment = std::move(target.experiment);
+  exchange.route = api::route_of(request);
+  if (exchange.route) {
+    exchange.body_limit = api::all_routes()[*exchange.route].max_body_bytes;
+  } else {
+    answer(exchange, api::handle(context_, request));  // 404 or 405: needs no body
+  }
+  return exchange;
+}
+
+// True when the exchange has its reply: the request may not be answered from data.
+bool Site::refuse(Exchange& exchange, const Peer& peer, const Target& target) {
+  const Access& access = options_.access;
+  const bool has_token = !access.token.empty();
+  const Credential credential =
+      has_token ? credential_of(access, exchange.head, target) : Credential::kNone;
+  const bool proved = credential == Credential::kHeader || credential == Credential::kQuery;
+  if (!proved && !host_allowed(access, exchange.head.header("host"))) {
+    answer(exchange, refusal(target.path, 403, "forbidden",
+                             "This server answers only to names of its own machine. If '" +
+                                 host_name(exchange.head.header("host")) +
+                                 "' is one, start sonde with --allow_host " +
+                                 host_name(exchange.head.header("host"))));
+    return true;
+  }
+  if (credential != Credential::kHeader && is_foreign(access, exchange.head)) {
+    answer(exchange, refusal(target.path, 403, "forbidden",
+                             "Requests from other web sites are not answered"));
+    return true;
+  }
+  return has_token && check_token(exchange, peer, target);
+}
+
+bool Site::check_token(Exchange& exchange, const Peer& peer, const Target& target) {
+  const Access& access = options_.access;
+  const Credential credential = credential_of(access, exchange.head, target);
+  const Asset* asset = find_asset(target.path);
+  const bool is_page = asset && std::string_view(asset->path) == "index.html";
+  if (credential == Credential::kHeader || credential == Credential::kCookie) return false;
+  if (credential == Credential::kQuery) {
+    const std::string_view site = exchange.head.header("sec-fetch-site");
+    const bool is_framed_elsewhere =
+        exchange.head.header("sec-fetch-dest") == "iframe" && site == "cross-site";
+    // Scripts that put the token into each address are served; a browser gets a cookie instead. In
+    // a frame of another site cookies are not sent: the page keeps the token itself.
+    if (!is_page || !wants_page(exchange.head) || is_framed_elsewhere) return false;
+    const std::string there = without_token(target);
+    api::Answer moved = page_answer(303, "");
+    if (site == "cross-site" || site == "same-site") {
+      // A strict cookie is withheld from a redirect that another site began, not from a reload.
+      moved = page_answer(200,
+                          "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
+                          "<title>Sonde</title><meta http-equiv=\"refresh\" content=\"0;url=" +
+                              escaped(there) + "\"></head></html>\n");
+    } else {
+      moved.headers.emplace_back("Location", there);
+    }
+    moved.headers.emplace_back(
+        "Set-Cookie", access.cookie + "=" + access.token + "; Path=" + options_.path_prefix +
+                          "/; HttpOnly; SameSite=Strict" + (peer.is_tls ? "; Secure" : ""));
+    answer(exchange, std::move(moved));
+    return true;
+  }
+  if (asset && !is_page) return false;  // the page's code is no secret, and the login needs none
+  const bool tried = credential == Credential::kWrong;
+  api::Answer denied = is_page && wants_page(exchange.head)
+                           ? login_page(tried)
+                           : refusal(target.path, 401, "unauthorised",
+                                     "Unauthenticated: this server asks for its token, as "
+                                     "'Authorization: Bearer TOKEN' or ?token=TOKEN");
+  denied.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"sonde\"");
+  answer(exchange, std::move(denied));
+  if (tried) exchange.delay = penalty();
+  return true;
+}
+
+// Each wrong token within a minute of the last doubles the wait, up to three seconds.
+std::chrono::milliseconds Site::penalty() {
+  const int64_t now =
+      std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch())
+          .count();
+  if (now - last_wrong_ms_.exchange(now) > 60'000) wrong_tokens_ = 0;
+  const uint32_t count = wrong_tokens_.fetch_add(1);
+  return std::chrono::milliseconds(std::min<int64_t>(100LL << std::min(count, 5u), 3000));
+}
+
+Lane Site::lane(const Exchange& exchange) const {
+  if (!exchange.route) return Lane::kInline;
+  const uint32_t cost = cost_us_[*exchange.route].load(std::memory_order_relaxed);
+  return cost < kInlineUs ? Lane::kInline : cost < kPatientUs ? Lane::kWorker : Lane::kPatient;
+}
+
+Reply Site::finish(Exchange& exchange, std::string body) {
+  const auto start = Clock::now();
+  exchange.request.body = std::move(body);
+  Reply reply;
+  try {
+    reply = make_reply(policy_, api::handle(context_, exchange.request), exchange.head,
+                       exchange.compress);
+  } catch (const std::exception& error) {  // our code does not throw; libraries and memory do
+    log::error("answering {}: {}", exchange.request.path, error.what());
+    reply = make_reply(policy_,
+                       refusal(exchange.request.path, 500, "internal",
+                               "The answer could not be made; the server's log says why"),
+                       exchange.head, Compress::kNo);
+  }
+  const auto took = Clock::now() - start;
+  if (exchange.route) {
+    const auto us = static_cast<uint32_t>(std::min<int64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(took).count(), UINT32_MAX));
+    std::atomic<uint32_t>& cost = cost_us_[*exchange.route];
+    const uint32_t old = cost.load(std::memory_order_relaxed);
+    cost.store(std::max(us, old - old / 8), std::memory_order_relaxed);
+  }
+  return reply;
+}
+
+}  // namespace sonde::http

@@ -1,0 +1,74 @@
+// What is behind the door: decides from a request's head whether it is refused, redirected,
+// answered from the embedded page, or handed to api::handle, and which lane computes it. Knows no
+// plug-in's name and no socket. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "api/routes.h"
+#include "http/guard.h"
+#include "http/metrics.h"
+#include "http/reply.h"
+#include "http/request_reader.h"
+
+namespace sonde::http {
+
+struct SiteOptions {
+  Access access;
+  std::string path_prefix;  // "" or "/prefix"
+  enum class Compression : uint8_t { kAuto, kAlways, kNever } compression = Compression::kAuto;
+};
+
+// Where an answer is computed. Routes move between lanes by what their answers cost lately: quick
+// ones on the connection's own thread, the rest on workers, and what takes long on workers that
+// give way to all others, so that a large answer never delays a small one.
+enum class Lane : uint8_t { kInline, kWorker, kPatient };
+
+// The other end of the connection.
+struct Peer {
+  bool is_loopback = true;
+  bool is_tls = false;
+};
+
+// One request between its head and its reply.
+struct Exchange {
+  Head head;
+  api::Request request;
+  std::optional<Reply> reply;          // decided by the head alone
+  std::chrono::milliseconds delay{0};  // before that reply is sent: wrong tokens cost time
+  uint64_t body_limit = 0;
+  std::optional<size_t> route;
+  Compress compress = Compress::kNo;
+};
+
+class Site {
+ public:
+  Site(SiteOptions options, const api::Context& context, Metrics& metrics);
+
+  Exchange begin(Head head, const Peer& peer);
+  Lane lane(const Exchange& exchange) const;
+  Reply finish(Exchange& exchange, std::string body);  // never throws
+
+  const Policy& policy() const { return policy_; }
+  Metrics& metrics() { return metrics_; }
+
+ private:
+  bool refuse(Exchange& exchange, const Peer& peer, const Target& target);
+  bool check_token(Exchange& exchange, const Peer& peer, const Target& target);
+  void answer(Exchange& exchange, api::Answer answer);
+  std::chrono::milliseconds penalty();
+
+  SiteOptions options_;
+  const api::Context& context_;
+  Metrics& metrics_;
+  Policy policy_;
+  std::unique_ptr<std::atomic<uint32_t>[]> cost_us_;  // by route; the recent worst, decaying
+  std::atomic<uint32_t> wrong_tokens_{0};
+  std::atomic<int64_t> last_wrong_ms_{0};
+};
+
+}  // namespace sonde::http
