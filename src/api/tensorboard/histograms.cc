@@ -1,0 +1,90 @@
+// TensorBoard's histograms and distributions plug-ins.
+#include "api/tensorboard/areas.h"
+#include "api/tensorboard/histogram_json.h"
+#include "api/tensorboard/scalar_json.h"
+#include "api/tensorboard/shared.h"
+#include "query/distributions.h"
+
+namespace sonde::api::tensorboard {
+namespace {
+
+Answer tags(const Context& context, const Request&) {
+  return tag_listing(context, store::DataClass::kTensor, "histograms");
+}
+
+using AppendBuckets = void (*)(std::string&, const std::vector<event::Bucket>&);
+
+// [[wall_time, step, <buckets>], ...]
+Answer series(const Context& context, const Request& request, std::string_view plugin,
+              AppendBuckets append) {
+  const auto run = request.param("run");
+  const auto tag = request.param("tag");
+  if (!run || !tag) return invalid("both run and tag must be given");
+  const auto snapshot = context.store.snapshot();
+  const store::Series* found =
+      find_series(*snapshot, *run, *tag, store::DataClass::kTensor, "histograms");
+  if (!found) {
+    return not_found("No histogram tag " + python_name(tag) + " for run " + python_name(run));
+  }
+  const uint64_t limit = samples(context, plugin, kDefaultSamples);
+  const auto pieces =
+      histogram_pieces(context, *found, limit, [&](std::string& out, const HistogramPoint& point) {
+        out.push_back('[');
+        append_json_number(out, point.wall_time);
+        out.push_back(',');
+        append_integer(out, point.step);
+        out.push_back(',');
+        append(out, point.buckets);
+        out.push_back(']');
+      });
+  return Answer::json("[" + joined(pieces) + "]");
+}
+
+void append_rows(std::string& out, const std::vector<event::Bucket>& buckets) {
+  out.push_back('[');
+  for (const event::Bucket& bucket : buckets) {
+    if (out.back() != '[') out.push_back(',');
+    out.push_back('[');
+    append_json_number(out, bucket.left);
+    out.push_back(',');
+    append_json_number(out, bucket.right);
+    out.push_back(',');
+    append_json_number(out, bucket.count);
+    out.push_back(']');
+  }
+  out.push_back(']');
+}
+
+void append_quantiles(std::string& out, const std::vector<event::Bucket>& buckets) {
+  out.push_back('[');
+  for (const query::Quantile& quantile : query::compressed(buckets)) {
+    if (out.back() != '[') out.push_back(',');
+    out.push_back('[');
+    append_integer(out, quantile.basis_points);
+    out.push_back(',');
+    append_json_number(out, quantile.value);
+    out.push_back(']');
+  }
+  out.push_back(']');
+}
+
+Answer histograms(const Context& context, const Request& request) {
+  return series(context, request, "histograms", append_rows);
+}
+
+Answer distributions(const Context& context, const Request& request) {
+  return series(context, request, "distributions", append_quantiles);
+}
+
+constexpr Route kRoutes[] = {
+    {"*", "/data/plugin/histograms/tags", tags},
+    {"*", "/data/plugin/histograms/histograms", histograms},
+    {"*", "/data/plugin/distributions/tags", tags},
+    {"*", "/data/plugin/distributions/distributions", distributions},
+};
+
+}  // namespace
+
+std::span<const Route> histograms_area() { return kRoutes; }
+
+}  // namespace sonde::api::tensorboard

@@ -1,0 +1,342 @@
+// TensorBoard's Time Series plug-in: scalars, histograms and images through one route. A request
+// for one tag of a thousand runs, or a hundred tags of a hundred, is what a large log makes the
+// page ask, so the series of all requests of a call are spread over the cores together.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "api/tensorboard/areas.h"
+#include "api/tensorboard/blobs.h"
+#include "api/tensorboard/histogram_json.h"
+#include "api/tensorboard/scalar_json.h"
+#include "api/tensorboard/shared.h"
+#include "base/json_read.h"
+
+namespace sonde::api::tensorboard {
+namespace {
+
+constexpr size_t kMaxRequests = 100'000;
+
+// Descriptions of one tag: which runs say what. Differing ones are shown together.
+class TagDescriptions {
+ public:
+  void add(const std::string& run, const store::Series& series) {
+    const std::string& text = series.metadata().description;
+    if (text.empty()) return;
+    tags_[series.tag()].insert(text);
+    runs_[text].insert(run);
+  }
+
+  void write(JsonWriter& json, Descriptions& descriptions) const {
+    json.object([&] {
+      for (const auto& [tag, texts] : tags_) {
+        json.key(tag).string(
+            descriptions.html(texts.size() == 1 ? *texts.begin() : combined(texts)));
+      }
+    });
+  }
+
+ private:
+  std::string combined(const std::set<std::string>& texts) const {
+    std::string out = "# Multiple descriptions";
+    for (const std::string& text : texts) {
+      const std::set<std::string>& runs = runs_.at(text);
+      out += runs.size() > 1 ? "\n## For runs: " : "\n## For run: ";
+      bool is_first = true;
+      for (const std::string& run : runs) {
+        out += is_first ? run : ", " + run;
+        is_first = false;
+      }
+      out += "\n" + text;
+    }
+    return out;
+  }
+
+  std::map<std::string, std::set<std::string>> tags_;
+  std::map<std::string, std::set<std::string>> runs_;
+};
+
+void write_plain_kind(JsonWriter& json, const store::Snapshot& snapshot,
+                      store::DataClass data_class, std::string_view plugin,
+                      Descriptions& descriptions) {
+  TagDescriptions tags;
+  json.object([&] {
+    json.key("runTagInfo").object([&] {
+      std::vector<std::string_view> names;
+      for (const auto& run : snapshot.runs) {
+        names.clear();
+        bool is_listed = false;
+        for (const auto& series : run->series) {
+          if (!belongs(*series, data_class, plugin)) continue;
+          is_listed = true;
+          if (!has_known_version(*series)) continue;
+          names.push_back(series->tag());
+          tags.add(run->name, *series);
+        }
+        if (!is_listed) continue;
+        std::sort(names.begin(), names.end());
+        json.key(run->name).array([&] {
+          for (const std::string_view name : names) json.string(name);
+        });
+      }
+    });
+    json.key("tagDescriptions");
+    tags.write(json, descriptions);
+  });
+}
+
+void write_images(const Context& context, JsonWriter& json, const store::Snapshot& snapshot,
+                  Descriptions& descriptions) {
+  TagDescriptions tags;
+  std::map<std::string, std::vector<std::pair<std::string, int64_t>>> sampled;
+  for (const auto& run : snapshot.runs) {
+    for (const auto& series : run->series) {
+      if (!belongs(*series, store::DataClass::kBlobSequence, "images") ||
+          !has_known_version(*series))
+        continue;
+      tags.add(run->name, *series);
+      const uint32_t most = query::longest(*series, *lengths_of(context, *run, *series));
+      sampled[series->tag()].emplace_back(run->name, static_cast<int64_t>(most) - 2);
+    }
+  }
+  json.object([&] {
+    json.key("tagDescriptions");
+    tags.write(json, descriptions);
+    json.key("tagRunSampledInfo").object([&] {
+      for (const auto& [tag, runs] : sampled) {
+        json.key(tag).object([&] {
+          for (const auto& [run, most] : runs) {
+            json.key(run).object([&] { json.key("maxSamplesPerStep").number(most); });
+          }
+        });
+      }
+    });
+  });
+}
+
+Answer tags(const Context& context, const Request&) {
+  const auto snapshot = context.store.snapshot();
+  Descriptions descriptions;
+  std::string out;
+  JsonWriter json(out);
+  json.object([&] {
+    json.key("scalars");
+    write_plain_kind(json, *snapshot, store::DataClass::kScalar, "scalars", descriptions);
+    json.key("histograms");
+    write_plain_kind(json, *snapshot, store::DataClass::kTensor, "histograms", descriptions);
+    json.key("images");
+    write_images(context, json, *snapshot, descriptions);
+  });
+  return Answer::json(std::move(out));
+}
+
+// One element of a call and the pieces of its answer.
+struct Element {
+  std::string head;  // {"plugin":…,"tag":…[,"run":…][,"sample":…]
+  std::string error;
+  std::string plugin, tag;
+  std::optional<std::string> run;
+  int64_t sample = 0;
+  size_t first_part = 0, parts = 0;
+};
+
+struct Part {
+  const Element* element;
+  const store::RunSnapshot* run;
+  const store::Series* series;
+};
+
+bool is_integer(const JsonValue* value) {
+  return value && value->is_number() && value->text.find_first_of(".eE") == std::string::npos;
+}
+
+std::string error_of(const JsonValue& item) {
+  const JsonValue* tag = item.find("tag");
+  const JsonValue* plugin = item.find("plugin");
+  const JsonValue* run = item.find("run");
+  const JsonValue* sample = item.find("sample");
+  if (!tag || !tag->is_string()) return "Missing tag";
+  const std::string name = plugin && plugin->is_string() ? plugin->text : "";
+  if (name != "scalars" && name != "histograms" && name != "images") return "Invalid plugin";
+  if (name != "scalars" && (!run || !run->is_string())) return "Missing run";
+  if (name == "images" && !is_integer(sample)) return "Missing sample";
+  return {};
+}
+
+Element element_of(const JsonValue& item) {
+  Element element;
+  JsonWriter json(element.head);
+  const auto echo = [&](std::string_view name) {
+    const JsonValue* value = item.find(name);
+    json.key(name);
+    value ? write_json(json, *value) : json.null();
+  };
+  echo("plugin");
+  echo("tag");
+  const JsonValue* run = item.find("run");
+  const JsonValue* sample = item.find("sample");
+  if (run && run->is_string()) echo("run");
+  if (is_integer(sample)) echo("sample");
+  element.error = error_of(item);
+  if (!element.error.empty()) return element;
+  element.plugin = item.find("plugin")->text;
+  element.tag = item.find("tag")->text;
+  if (run && run->is_string() && !run->text.empty()) element.run = run->text;
+  if (is_integer(sample)) element.sample = sample->integer().value_or(-1);
+  return element;
+}
+
+store::DataClass class_of(std::string_view plugin) {
+  return plugin == "scalars"      ? store::DataClass::kScalar
+         : plugin == "histograms" ? store::DataClass::kTensor
+                                  : store::DataClass::kBlobSequence;
+}
+
+void add_parts(const store::Snapshot& snapshot, const Element& element, std::vector<Part>& parts) {
+  const store::DataClass data_class = class_of(element.plugin);
+  const auto add = [&](const store::RunSnapshot* run) {
+    const store::Series* series = run ? run->find(element.tag) : nullptr;
+    if (series && belongs(*series, data_class, element.plugin))
+      parts.push_back({&element, run, series});
+  };
+  if (element.run) {
+    add(snapshot.find(*element.run));
+  } else {
+    for (const auto& run : snapshot.runs) add(run.get());
+  }
+}
+
+void append_bins(std::string& out, const HistogramPoint& point) {
+  out += "{\"wallTime\":";
+  append_json_number(out, point.wall_time);
+  out += ",\"step\":";
+  append_integer(out, point.step);
+  out += ",\"bins\":[";
+  for (const event::Bucket& bucket : point.buckets) {
+    out += out.back() == '[' ? "{\"min\":" : ",{\"min\":";
+    append_json_number(out, bucket.left);
+    out += ",\"max\":";
+    append_json_number(out, bucket.right);
+    out += ",\"count\":";
+    append_json_number(out, bucket.count);
+    out.push_back('}');
+  }
+  out += "]}";
+}
+
+// Empty when no step has the wanted sample: the run is left out then.
+std::string image_steps(const Context& context, const Part& part) {
+  const auto lengths = lengths_of(context, *part.run, *part.series);
+  const uint64_t limit = samples(context, "images", query::kAllSamples);
+  std::string out;
+  for (const query::SequencePoint& step : query::sequence_points(*part.series, *lengths, limit)) {
+    const int64_t index = part.element->sample + 2;
+    if (part.element->sample < 0 || index >= step.length) continue;
+    out += out.empty() ? "[{\"step\":" : ",{\"step\":";
+    append_integer(out, step.point.step);
+    out += ",\"wallTime\":";
+    append_json_number(out, step.point.wall_time);
+    out += ",\"imageId\":\"" +
+           encode({"images", part.run->name, part.series->tag(), step.point.step,
+                   static_cast<uint64_t>(index)}) +
+           "\"}";
+  }
+  if (!out.empty()) out.push_back(']');
+  return out;
+}
+
+// "run":[...], or nothing.
+std::string piece_of(const Context& context, const Part& part, uint64_t scalar_limit) {
+  std::string out;
+  append_json_string(out, part.run->name);
+  out.push_back(':');
+  if (part.element->plugin == "scalars") {
+    append_objects(out, *part.series, scalar_limit);
+  } else if (part.element->plugin == "histograms") {
+    const uint64_t limit = samples(context, "histograms", kDefaultSamples);
+    out += "[" + joined(histogram_pieces(context, *part.series, limit, append_bins)) + "]";
+  } else {
+    const std::string steps = image_steps(context, part);
+    if (steps.empty()) return {};
+    out += steps;
+  }
+  return out;
+}
+
+Answer answer_of(const Context& context, const std::vector<Element>& elements,
+                 const std::vector<Part>& parts) {
+  const uint64_t limit = samples(context, "scalars", kDefaultSamples);
+  std::vector<std::string> pieces(parts.size());
+  const bool is_scalars = std::all_of(parts.begin(), parts.end(), [](const Part& part) {
+    return part.element->plugin == "scalars";
+  });
+  if (is_scalars) {
+    for_each_part(context, parts.size(),
+                  [&](size_t i) { pieces[i] = piece_of(context, parts[i], limit); });
+  } else {  // histograms split inside
+    for (size_t i = 0; i < parts.size(); ++i) pieces[i] = piece_of(context, parts[i], limit);
+  }
+  size_t size = 2;
+  for (const Element& element : elements) size += element.head.size() + element.error.size() + 40;
+  for (const std::string& piece : pieces) size += piece.size() + 1;
+  std::string out;
+  out.reserve(size);
+  out.push_back('[');
+  for (const Element& element : elements) {
+    if (out.size() > 1) out.push_back(',');
+    out += "{" + element.head;
+    if (!element.error.empty()) {
+      out += ",\"error\":\"" + element.error + "\"}";
+      continue;
+    }
+    out += ",\"runToSeries\":{";
+    bool is_first = true;
+    for (size_t i = element.first_part; i < element.first_part + element.parts; ++i) {
+      if (pieces[i].empty()) continue;
+      if (!is_first) out.push_back(',');
+      is_first = false;
+      out += pieces[i];
+      std::string().swap(pieces[i]);
+    }
+    out += "}}";
+  }
+  out.push_back(']');
+  return Answer::json(std::move(out));
+}
+
+Answer time_series(const Context& context, const Request& request) {
+  const Fields fields = request.method == "POST" ? form_fields(request) : Fields(request.query);
+  const auto text = field(fields, "requests");
+  if (!text || text->empty()) return invalid("Missing 'requests' field");
+  const auto requests = read_json(*text);
+  if (!requests) return invalid("Unable to parse 'requests' as JSON");
+  if (!requests->is_array() || requests->items.size() > kMaxRequests) {
+    return invalid("'requests' must be a list of at most " + std::to_string(kMaxRequests) +
+                   " objects");
+  }
+  const auto snapshot = context.store.snapshot();
+  std::vector<Element> elements;
+  elements.reserve(requests->items.size());
+  for (const JsonValue& item : requests->items) {
+    if (!item.is_object()) return invalid("each of 'requests' must be an object");
+    elements.push_back(element_of(item));
+  }
+  std::vector<Part> parts;
+  for (Element& element : elements) {
+    element.first_part = parts.size();
+    if (element.error.empty()) add_parts(*snapshot, element, parts);
+    element.parts = parts.size() - element.first_part;
+  }
+  return answer_of(context, elements, parts);
+}
+
+constexpr Route kRoutes[] = {
+    {"*", "/data/plugin/timeseries/tags", tags},
+    {"*", "/data/plugin/timeseries/timeSeries", time_series},
+};
+
+}  // namespace
+
+std::span<const Route> timeseries_area() { return kRoutes; }
+
+}  // namespace sonde::api::tensorboard
