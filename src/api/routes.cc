@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "api/tensorboard/areas.h"
 #include "api/v1/area.h"
 #include "base/json.h"
 
@@ -10,7 +11,25 @@ namespace sonde::api {
 namespace {
 
 // One line an area.
-constexpr Area kAreas[] = {v1::area};
+// clang-format off
+constexpr Area kAreas[] = {
+    tensorboard::core_area,
+    tensorboard::scalars_area,
+    tensorboard::timeseries_area,
+    tensorboard::media_area,
+    tensorboard::text_area,
+    tensorboard::histograms_area,
+    tensorboard::graphs_area,
+    tensorboard::hparams_area,
+    tensorboard::projector_area,
+    tensorboard::pr_curves_area,
+    tensorboard::custom_scalars_area,
+    tensorboard::mesh_area,
+    tensorboard::debugger_area,
+    tensorboard::profile_area,
+    v1::area,
+};
+// clang-format on
 
 struct Table {
   std::vector<Route> all;

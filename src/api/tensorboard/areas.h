@@ -20,5 +20,6 @@ std::span<const Route> pr_curves_area();
 std::span<const Route> custom_scalars_area();
 std::span<const Route> mesh_area();
 std::span<const Route> debugger_area();
+std::span<const Route> profile_area();  // sessions only
 
 }  // namespace sonde::api::tensorboard
