@@ -1,65 +1,33 @@
-// TensorBoard's profile plug-in: which captures there are. A session is a folder
-// <run>/plugins/profile/<session> that holds a file.
-#include <algorithm>
+// TensorBoard's profile plug-in: which captures there are.
 #include <chrono>
-#include <filesystem>
-#include <system_error>
 
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/core.h"
 #include "api/tensorboard/shared.h"
+#include "import/session.h"
 
 namespace sonde::api::tensorboard {
 namespace {
 
-namespace fs = std::filesystem;
 using Sessions = std::vector<std::string>;
-
-constexpr size_t kMaxDepth = 16;
-
-// Session names below `folder`, whose path relative to the log directory is `name`.
-void add_sessions(const fs::path& folder, const std::string& name, Sessions& found) {
-  std::error_code error;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(folder / "plugins/profile", error)) {
-    std::error_code inner;
-    if (!entry.is_directory(inner) || fs::is_empty(entry.path(), inner)) continue;
-    const std::string session = entry.path().filename().string();
-    found.push_back(name == "." ? session : name + "/" + session);
-  }
-}
-
-// Captures need no event file beside them, so every folder is looked at. Links are not followed.
-void walk(const fs::path& folder, const std::string& name, size_t depth, Sessions& found) {
-  std::error_code error;
-  bool has_plugins = false;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(folder, fs::directory_options::skip_permission_denied, error)) {
-    std::error_code inner;
-    if (entry.is_symlink(inner) || !entry.is_directory(inner)) continue;
-    const std::string part = entry.path().filename().string();
-    if (part == "plugins") {
-      has_plugins = true;
-    } else if (depth < kMaxDepth) {
-      walk(entry.path(), name == "." ? part : name + "/" + part, depth + 1, found);
-    }
-  }
-  if (has_plugins) add_sessions(folder, name, found);
-}
 
 // Looked for again every five seconds: a walk over the whole log directory is not free.
 std::shared_ptr<const Sessions> sessions_of(const Context& context) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  const auto seconds =
-      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
-  return context.memo->get<Sessions>("profile/sessions", seconds / 5, [&](const Sessions*) {
-    Sessions found;
-    for (const auto& root : context.store.options().roots) {
-      walk(root.path, root.name.empty() ? "." : root.name, 0, found);
-    }
-    std::sort(found.begin(), found.end(), std::greater<>());  // the newest first
-    return found;
-  });
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+  return context.memo->get<Sessions>(
+      "profile/sessions", static_cast<uint64_t>(seconds) / 5, [&](const Sessions*) {
+        Sessions found;
+        for (const auto& root : context.store.options().roots) {
+          for (const imports::SessionFiles& session : imports::find_sessions(root.path)) {
+            const std::string prefix = root.name.empty() ? "" : root.name + "/";
+            // Captures that lie about loosely are Sonde's own extra.
+            if (session.path.find("/plugins/profile/") != std::string::npos)
+              found.push_back(prefix + session.id());
+          }
+        }
+        return found;
+      });
 }
 
 Answer runs(const Context& context, const Request&) {
