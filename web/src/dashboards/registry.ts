@@ -3,6 +3,7 @@ import type {Dashboard} from './dashboard.ts';
 import {timeSeries} from './time_series/entry.ts';
 import {audio} from './audio/entry.ts';
 import {distributions, histograms} from './histograms/entry.ts';
+import {customScalars} from './custom_scalars/entry.ts';
 import {mesh} from './mesh/entry.ts';
 import {prCurves} from './pr_curves/entry.ts';
 import {text} from './text/entry.ts';
@@ -18,5 +19,6 @@ export const DASHBOARDS: readonly Dashboard[] = [
   text,
   prCurves,
   mesh,
+  customScalars,
   files,
 ];
