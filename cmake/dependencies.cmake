@@ -11,8 +11,6 @@ function(sonde_library name)
   endforeach()
 endfunction()
 
-sonde_library(fmt_headers)
-target_compile_definitions(sonde_dep_fmt_headers INTERFACE FMT_HEADER_ONLY=1)
 sonde_library(threads)
 target_link_libraries(sonde_dep_threads INTERFACE Threads::Threads)
 sonde_library(re2 re2)

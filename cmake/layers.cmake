@@ -40,8 +40,11 @@ endfunction()
 function(sonde_unit_tests)
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_test.cc ${PROJECT_SOURCE_DIR}/tests/support/*.cc)
   add_executable(sonde_tests ${tests})
+  target_compile_options(sonde_tests PRIVATE -O0)  # test code runs once; what it tests is optimised
   target_include_directories(sonde_tests PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(sonde_tests PRIVATE SONDE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # Only the support files know the folder: a path in every command would keep ccache from sharing between clones.
+  file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cc)
+  set_source_files_properties(${support} PROPERTIES COMPILE_DEFINITIONS "SONDE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
   target_link_libraries(sonde_tests PRIVATE sonde_cli)
   sonde_program(sonde_tests)
   add_test(NAME unit COMMAND sonde_tests)
