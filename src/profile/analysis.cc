@@ -5,6 +5,35 @@ namespace sonde::profile {
 HostAnalysis::HostAnalysis(const trace::Host& host, size_t index) : host_(host), index_(index) {}
 HostAnalysis::~HostAnalysis() = default;
 
+const Vocabulary& HostAnalysis::words() const {
+  return words_.get([&] { return Vocabulary(trace()); });
+}
+const Forest& HostAnalysis::forest() const {
+  return forest_.get([&] { return Forest(trace(), words()); });
+}
+const Grouping& HostAnalysis::grouping() const {
+  return grouping_.get([&] { return group_slices(trace(), words(), forest()); });
+}
+const Steps& HostAnalysis::steps() const {
+  return steps_.get([&] { return break_down_steps(trace(), words(), grouping()); });
+}
+const hlo::Modules& HostAnalysis::modules() const {
+  return modules_.get([&] { return hlo::Modules(trace()); });
+}
+const HostOps& HostAnalysis::host_ops() const {
+  return host_ops_.get([&] { return profile::host_ops(trace(), words(), grouping()); });
+}
+const DeviceOps& HostAnalysis::device_ops() const {
+  return device_ops_.get(
+      [&] { return profile::device_ops(trace(), words(), grouping(), modules()); });
+}
+const Machine& HostAnalysis::machine() const {
+  return machine_.get([&] { return machine_of(trace(), words()); });
+}
+const std::vector<Kernel>& HostAnalysis::kernels() const {
+  return kernels_.get([&] { return kernels_of(trace(), words(), modules(), machine()); });
+}
+
 Session::Session(trace::Session loaded)
     : loaded_(std::move(loaded)), analysis_(std::make_unique<Analysis>()) {
   // The hosts vector is heap memory and never changes: references to its elements survive a move

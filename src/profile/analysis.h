@@ -2,14 +2,38 @@
 // Thread-safe.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "profile/forest.h"
+#include "profile/grouping.h"
+#include "profile/hlo/module.h"
+#include "profile/kernels.h"
+#include "profile/machine.h"
+#include "profile/ops.h"
+#include "profile/steps.h"
 #include "profile/tool.h"
+#include "profile/vocabulary.h"
 #include "trace/trace.h"
 
 namespace sonde::profile {
+
+// A value made on first use.
+template <class T>
+class Lazy {
+ public:
+  template <class Make>
+  const T& get(const Make& make) const {
+    std::call_once(once_, [&] { value_ = std::make_unique<T>(make()); });
+    return *value_;
+  }
+
+ private:
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<T> value_;
+};
 
 class HostAnalysis {
  public:
@@ -22,9 +46,28 @@ class HostAnalysis {
   const trace::Host& host() const { return host_; }
   size_t index() const { return index_; }
 
+  const Vocabulary& words() const;
+  const Forest& forest() const;
+  const Grouping& grouping() const;
+  const Steps& steps() const;
+  const hlo::Modules& modules() const;
+  const HostOps& host_ops() const;
+  const DeviceOps& device_ops() const;
+  const Machine& machine() const;
+  const std::vector<Kernel>& kernels() const;
+
  private:
   const trace::Host& host_;
   size_t index_;
+  Lazy<Vocabulary> words_;
+  Lazy<Forest> forest_;
+  Lazy<Grouping> grouping_;
+  Lazy<Steps> steps_;
+  Lazy<hlo::Modules> modules_;
+  Lazy<HostOps> host_ops_;
+  Lazy<DeviceOps> device_ops_;
+  Lazy<Machine> machine_;
+  Lazy<std::vector<Kernel>> kernels_;
 };
 
 struct Analysis {

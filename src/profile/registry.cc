@@ -5,11 +5,13 @@
 
 namespace sonde::profile {
 
-extern const Tool kDigest;
+extern const Tool kOverview, kInputPipeline, kOpStats, kKernelStats, kPodViewer, kTfData, kDigest;
 
 namespace {
 
-constexpr std::array kTools = {&kDigest};
+constexpr std::array kTools = {
+    &kOverview, &kInputPipeline, &kTfData, &kOpStats, &kKernelStats, &kPodViewer, &kDigest,
+};
 
 struct Spelling {
   std::string_view other, id;
