@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "record/walk_kernel.h"
 
 namespace sonde::record {
 
@@ -20,10 +21,8 @@ inline constexpr uint64_t kOverhead = kHeader + kFooter;
 // A protobuf message ends at 2 GiB: a longer record cannot be an event.
 inline constexpr uint64_t kMaxPayload = (uint64_t{1} << 31) + (uint64_t{1} << 20);
 
-struct Frame {
-  uint32_t at = 0;      // of the payload inside the window
-  uint32_t length = 0;  // of the payload
-};
+// `at` is the payload's place inside the window, `length` its length.
+using Frame = FrameSpan;
 
 enum class Stop : uint8_t {
   kNeedMore,    // the window ends inside a frame (or exactly after one)
@@ -42,6 +41,10 @@ struct Walk {
 // most `capacity`. A frame with a payload above `large` bytes ends the walk.
 Walk walk_frames(Bytes window, size_t at, uint64_t large, size_t capacity,
                  std::vector<Frame>& frames);
+
+// The same without the kernel for newer processors; public for the test only.
+Walk walk_frames_plain(Bytes window, size_t at, uint64_t large, size_t capacity,
+                       std::vector<Frame>& frames);
 
 // The payload length when the 12 bytes at `at` are a header with a correct checksum.
 std::optional<uint64_t> header_at(Bytes window, size_t at);

@@ -11,6 +11,13 @@ namespace {
 
 constexpr size_t kEndBytes = 64;
 constexpr auto kCommitEvery = std::chrono::milliseconds(250);
+// A file from this size on is read in pieces by several threads, once its first part has shown that
+// its records are small and its tags known.
+constexpr uint64_t kWorthSplitting = 24 << 20;
+constexpr uint64_t kHeadBytes = 1 << 20;
+constexpr uint64_t kSmallestPiece = 8 << 20;
+constexpr uint64_t kLargestRound = 256 << 20;  // between two looks of the readers
+constexpr uint64_t kSmallRecord = 4096;        // on average; larger ones are skimmed anyway
 
 // TensorFlow's profiler leaves such a file beside the real one; TensorBoard counts it but shows
 // nothing of it.
@@ -40,7 +47,7 @@ void FileLoader::reset() {
   bytes_done_ = 0;
 }
 
-void FileLoader::update(ThreadPool& pool, const std::function<void()>& published) {
+void FileLoader::update(Help help, const std::function<void()>& published) {
   auto source = io::open_records(place_.path);
   if (!source) {
     if (source.error().code == Code::kNotFound) {
@@ -65,13 +72,13 @@ void FileLoader::update(ThreadPool& pool, const std::function<void()>& published
                                        !(*source)->random_access() || !unchanged_before(**source));
   if (restarted) reset();
   stat_ = now;
-  read(**source, pool, published);
+  read(**source, help, published);
   // Values that came before their tag's metadata were taken for something else: once more, knowing
   // it. Each pass finds all such tags of the file, so this ends after one more.
   for (int pass = 0; pass < 3 && !sink_->late().empty(); ++pass) {
     seeds_.insert(sink_->late().begin(), sink_->late().end());
     reset();
-    read(**source, pool, published);
+    read(**source, help, published);
   }
   commit();
 }
@@ -90,29 +97,42 @@ void FileLoader::remember_end(io::Source& source) {
   if (!got || *got != end_.size()) end_.clear();
 }
 
-void FileLoader::read(io::Source& source, ThreadPool&, const std::function<void()>& published) {
+void FileLoader::read(io::Source& source, Help help, const std::function<void()>& published) {
   was_read_ = true;
   state_ = "loading";
   Damages damages{std::move(damage_), damaged_};
   FrameReader reader(source, place_.id, *sink_, damages);
   reader.searched_to = searched_to_;
   auto last_commit = std::chrono::steady_clock::now();
+  const auto keep = [&] {
+    position_ = reader.position();
+    searched_to_ = reader.searched_to;
+    damage_ = damages.list;
+    damaged_ = damages.count;
+  };
   reader.on_progress = [&] {
     bytes_done_ = reader.position();
     const auto now = std::chrono::steady_clock::now();
     if (!published || now - last_commit < kCommitEvery) return;
-    position_ = reader.position();
-    damage_ = damages.list;
-    damaged_ = damages.count;
+    keep();
     commit();
     published();
     last_commit = std::chrono::steady_clock::now();
   };
-  const bool readable = reader.read(position_, UINT64_MAX);
-  position_ = reader.position();
-  searched_to_ = reader.searched_to;
-  damage_ = std::move(damages.list);
-  damaged_ = damages.count;
+  bool readable = true;
+  if (position_ == 0 && help.threads > 1 && source.random_access() &&
+      stat_.size >= kWorthSplitting) {
+    readable = reader.read(0, kHeadBytes);
+    keep();
+    const FileFacts& facts = sink_->facts();
+    if (readable && position_ >= kHeadBytes && facts.version >= 2 &&
+        position_ / (facts.records + 1) < kSmallRecord) {
+      read_pieces(source, help, published);
+      damages = {std::move(damage_), damaged_};
+    }
+  }
+  readable = readable && reader.read(position_, UINT64_MAX);
+  keep();
   tail_ = reader.tail();
   state_ = tail_ ? "waiting" : "complete";
   if (!readable) {
@@ -126,7 +146,63 @@ void FileLoader::read(io::Source& source, ThreadPool&, const std::function<void(
                    .advice = "check the disk; it is tried again when the file changes"};
   }
   if (source.random_access()) remember_end(source);
+  sink_->rest();
   bytes_done_ = stat_.size;
+}
+
+// Rounds of pieces, each begun at the first intact frame behind a cut. A piece counts only if the
+// one before it ended exactly where it began: bytes inside a record can look like a frame.
+void FileLoader::read_pieces(io::Source& source, Help help,
+                             const std::function<void()>& published) {
+  struct Work {
+    uint64_t begin = 0, end = 0;
+    std::unique_ptr<Sink> sink;
+    Damages damages;
+    bool readable = false;
+  };
+  // Each piece has columns of its own for every tag: with many tags few pieces waste less.
+  const uint64_t most = sink_->parts().size() > 1000 ? help.threads : 2 * help.threads;
+  const Seeds known = sink_->known();
+  while (stat_.size - position_ >= 2 * kSmallestPiece) {
+    const uint64_t left = stat_.size - position_;
+    const uint64_t round = published ? std::min(left, kLargestRound) : left;
+    const uint64_t pieces = std::clamp<uint64_t>(round / kSmallestPiece, 2, most);
+    std::vector<Work> work(pieces);
+    const auto cut = [&](uint64_t i) { return position_ + round / pieces * i; };
+    help.pool.for_each(
+        pieces,
+        [&](size_t i) {
+          Work& mine = work[i];
+          mine.sink = std::make_unique<Sink>(place_.id, memory_, known, Sink::Use::kEverything);
+          mine.sink->assume_version(sink_->facts().version);
+          FrameReader reader(source, place_.id, *mine.sink, mine.damages);
+          const auto begin = i == 0 ? position_ : reader.find_intact(cut(i));
+          if (!begin) return;
+          mine.begin = *begin;
+          uint64_t seen = mine.begin;
+          reader.on_progress = [&] {
+            bytes_done_ += reader.position() - seen;
+            seen = reader.position();
+          };
+          mine.readable = reader.read(mine.begin, cut(i + 1)) && !reader.tail();
+          mine.end = reader.position();
+        },
+        ThreadPool::Priority::kBackground);
+    for (Work& piece : work) {
+      if (!piece.readable || piece.begin != position_) return;  // the rest is read in one go
+      sink_->append(std::move(*piece.sink));
+      for (Damage& damage : piece.damages.list) {
+        if (damage_.size() < Damages::kMaxListed) damage_.push_back(std::move(damage));
+      }
+      damaged_ += piece.damages.count;
+      position_ = piece.end;
+    }
+    bytes_done_ = position_;
+    if (published) {
+      commit();
+      published();
+    }
+  }
 }
 
 void FileLoader::mark_gone() {
@@ -147,8 +223,8 @@ void FileLoader::commit() {
   std::deque<Part>& parts = sink_->parts();
   for (size_t i = 0; i < parts.size(); ++i) {
     if (i == views_.size()) views_.emplace_back();
-    if (!views_[i] || parts[i].touched) views_[i] = view_of(parts[i], sink_->columns());
-    parts[i].touched = false;
+    if (!views_[i] || !is_current(*views_[i], parts[i]))
+      views_[i] = view_of(parts[i], sink_->columns());
   }
   next->parts = views_;
   next->facts = sink_->facts();

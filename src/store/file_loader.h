@@ -39,9 +39,13 @@ class FileLoader {
   };
   FileLoader(Place place, std::shared_ptr<Memory> memory);
 
-  // Reads what is new. One thread at a time; `pool` helps with a huge file. `published` is called
-  // on the way through a long load, each time committed() shows more.
-  void update(ThreadPool& pool, const std::function<void()>& published);
+  // Reads what is new. One thread at a time; `help` takes part in a huge file. `published` is
+  // called on the way through a long load, each time committed() shows more.
+  struct Help {
+    ThreadPool& pool;
+    size_t threads;  // that may work on one file, this one included
+  };
+  void update(Help help, const std::function<void()>& published);
   // The file is not there any more; what was read stays.
   void mark_gone();
   // Reads the file again from its beginning with what is known about tags by now.
@@ -57,7 +61,8 @@ class FileLoader {
 
  private:
   void reset();
-  void read(io::Source& source, ThreadPool& pool, const std::function<void()>& published);
+  void read(io::Source& source, Help help, const std::function<void()>& published);
+  void read_pieces(io::Source& source, Help help, const std::function<void()>& published);
   bool unchanged_before(io::Source& source);
   void remember_end(io::Source& source);
   void commit();

@@ -23,17 +23,25 @@ constexpr const char* kAdviceWriter =
 }  // namespace
 
 FrameReader::FrameReader(io::Source& source, FileId file, Sink& sink, Damages& damages)
-    : source_(source), file_(file), sink_(sink), damages_(damages) {}
+    : source_(source), file_(file), sink_(sink), damages_(damages), read_size_(kWindow) {}
 
 // Makes the window hold at least `at_least` bytes from `offset`, or all there are.
 bool FrameReader::fill(uint64_t offset, size_t at_least) {
-  const size_t wanted = std::max(at_least, kWindow);
-  if (buffer_.size() < wanted + kPad) buffer_.resize(wanted + kPad);
   size_t kept = 0;
-  if (offset >= window_offset_ && offset - window_offset_ <= window_size_) {
+  if (offset >= window_offset_ && offset - window_offset_ <= window_size_)
     kept = window_size_ - static_cast<size_t>(offset - window_offset_);
+  // Between skimmed records the few bytes at hand may do.
+  const bool enough = kept >= at_least && read_size_ < kWindow;
+  const size_t wanted = enough ? kept : std::max(at_least, read_size_);
+  if (buffer_.size() < wanted + kPad) buffer_.resize(wanted + kPad);
+  if (kept > 0 && offset > window_offset_)
     std::memmove(buffer_.data(), buffer_.data() + (window_size_ - kept), kept);
+  if (enough) {
+    window_offset_ = offset;
+    window_size_ = kept;
+    return true;
   }
+  read_size_ = std::min(read_size_ * 4, kWindow);
   const auto got = source_.read_at(offset + kept, {buffer_.data() + kept, wanted - kept});
   if (!got) {
     error_ = got.error().text;
@@ -74,20 +82,16 @@ bool FrameReader::walk(uint64_t limit) {
     // A compressed source cannot jump: its large records are read like the others.
     const uint64_t large = source_.random_access() ? kLarge : record::kMaxPayload;
     const record::Walk walked = record::walk_frames(window(), at, large, kFrames, frames_);
-    for (const record::Frame& frame : frames_) {
-      if (base + frame.at - record::kHeader >= limit) {  // the next piece's
-        position_ = base + frame.at - record::kHeader;
-        return true;
-      }
-      if (!sink_.add(window().subspan(frame.at, frame.length), base + frame.at)) {
-        damages_.add({.file = file_,
-                      .offset = base + frame.at,
-                      .length = frame.length,
-                      .kind = "bad_event",
-                      .severity = Severity::kLoss,
-                      .text = "a record with correct checksums is not an event",
-                      .advice = "the writer wrote something else here; the record is skipped"});
-      }
+    size_t mine = frames_.size();
+    if (walked.end > 0 && base + walked.end > limit) {  // some are the next piece's
+      while (mine > 0 && base + frames_[mine - 1].at - record::kHeader >= limit) --mine;
+    }
+    sink_.add_all(window(), base, {frames_.data(), mine}, [&](const record::Frame& frame) {
+      damages_.add(bad_event(base + frame.at, frame.length));
+    });
+    if (mine < frames_.size()) {
+      position_ = base + frames_[mine].at - record::kHeader;
+      return true;
     }
     at = walked.end;
     position_ = base + at;
@@ -150,7 +154,8 @@ bool FrameReader::enter_large(uint64_t length) {
 
 bool FrameReader::skim_large(uint64_t length) {
   const uint64_t payload = position_ + record::kHeader;
-  std::vector<std::byte> scratch;
+  std::vector<std::byte>& scratch = scratch_;
+  scratch.clear();
   uint64_t scratch_offset = 0;
   const event::ReadAt read = [&](uint64_t offset, size_t n) -> Result<Bytes> {
     const uint64_t from = payload + offset;
@@ -168,6 +173,15 @@ bool FrameReader::skim_large(uint64_t length) {
   if (const auto outline = event::skim(length, read)) {
     sink_.add(*outline, payload, length);
     position_ = payload + length + record::kFooter;
+    // The bytes behind the body were read for its metadata and are the next record's head.
+    read_size_ = kSkimWindow;
+    if (position_ >= scratch_offset && position_ < scratch_offset + scratch.size()) {
+      const size_t skip = static_cast<size_t>(position_ - scratch_offset);
+      std::memcpy(buffer_.data(), scratch.data() + skip, scratch.size() - skip);
+      window_offset_ = position_;
+      window_size_ = scratch.size() - skip;
+      at_end_ = false;
+    }
     return true;
   }
   // Either damaged or unusual: the whole record tells which. It is in the file, so its size is
@@ -185,13 +199,7 @@ bool FrameReader::skim_large(uint64_t length) {
     return went_on;
   }
   if (!sink_.add(bytes, payload)) {
-    damages_.add({.file = file_,
-                  .offset = payload,
-                  .length = length,
-                  .kind = "bad_event",
-                  .severity = Severity::kLoss,
-                  .text = "a record with correct checksums is not an event",
-                  .advice = "the writer wrote something else here; the record is skipped"});
+    damages_.add(bad_event(payload, length));
   }
   position_ = payload + length + record::kFooter;
   window_size_ = 0;
@@ -222,55 +230,58 @@ bool FrameReader::skip_bad_payload() {
   return true;
 }
 
-// Looks for the next intact frame from `from` on. Without one the reader waits at position_: more
-// bytes may bring it.
-bool FrameReader::resynchronise(const char* kind, const char* what, uint64_t from) {
-  const uint64_t start = position_;
-  uint64_t at = std::max(from, searched_to);
+std::optional<uint64_t> FrameReader::find_intact(uint64_t from) {
+  uint64_t at = from;
   uint64_t incomplete = UINT64_MAX;  // a header whose payload is not there yet
-  std::vector<std::byte> window(1 << 20);
+  std::vector<std::byte> window(1 << 20), payload;
   for (;;) {
     const auto got = source_.read_at(at, window);
     if (!got) {
       error_ = got.error().text;
-      return false;
+      return std::nullopt;
     }
     const Bytes bytes(window.data(), *got);
     size_t inside = 0;
     while (const auto found = record::find_header(bytes, inside, record::kMaxPayload)) {
       const uint64_t candidate = at + *found;
       const uint64_t length = load<uint64_t>(bytes, *found);
-      std::vector<std::byte> payload;
-      bool intact = false;
-      Bytes body;
-      if (*found + record::kOverhead + length <= bytes.size()) {
-        body = bytes.subspan(*found + record::kHeader, static_cast<size_t>(length));
-        intact = masked_crc32c(body) ==
-                 load<uint32_t>(bytes, *found + record::kHeader + static_cast<size_t>(length));
-      } else if (source_.random_access()
-                     ? candidate + record::kOverhead + length > source_.stat().size
-                     : length > kLargestInflated) {
-        incomplete = std::min(incomplete, candidate);
-      } else {
+      Bytes rest = bytes.subspan(*found + record::kHeader);  // payload and checksum
+      const bool there = source_.random_access()
+                             ? candidate + record::kOverhead + length <= source_.stat().size
+                             : length <= kLargestInflated;
+      if (rest.size() < length + record::kFooter && there) {
         payload.resize(static_cast<size_t>(length + record::kFooter));
         const auto n = source_.read_at(candidate + record::kHeader, payload);
-        intact = n && *n == payload.size() &&
-                 masked_crc32c(Bytes(payload).first(static_cast<size_t>(length))) ==
-                     load<uint32_t>(payload, static_cast<size_t>(length));
+        rest = Bytes(payload.data(), n ? *n : 0);
       }
-      if (intact) {
-        damages_.add(damage(kind, candidate - start, what, kAdviceWriter));
-        position_ = candidate;
-        searched_to = 0;
-        return true;
+      if (rest.size() < length + record::kFooter) {
+        incomplete = std::min(incomplete, candidate);
+      } else if (masked_crc32c(rest.first(static_cast<size_t>(length))) ==
+                 load<uint32_t>(rest, static_cast<size_t>(length))) {
+        return candidate;
       }
       inside = *found + 1;
     }
     if (*got < window.size()) break;
     at += *got - (record::kHeader - 1);
   }
-  done_ = true;
   searched_to = std::min(at, incomplete);
+  return std::nullopt;
+}
+
+// Looks for the next intact frame from `from` on. Without one the reader waits at position_: more
+// bytes may bring it.
+bool FrameReader::resynchronise(const char* kind, const char* what, uint64_t from) {
+  const uint64_t start = position_;
+  const auto found = find_intact(std::max(from, searched_to));
+  if (!error_.empty()) return false;
+  if (found) {
+    damages_.add(damage(kind, *found - start, what, kAdviceWriter));
+    position_ = *found;
+    searched_to = 0;
+    return true;
+  }
+  done_ = true;
   const uint64_t size = source_.stat().size;
   tail_ = damage(kind, size > start ? size - start : 0,
                  std::string(what) + ", and no intact record follows",
@@ -294,6 +305,16 @@ bool FrameReader::wait_for_rest(uint64_t length) {
              "nothing to do while the writer runs; after a crash it is lost");
   tail_->severity = Severity::kNote;
   return true;
+}
+
+Damage FrameReader::bad_event(uint64_t offset, uint64_t length) const {
+  return {.file = file_,
+          .offset = offset,
+          .length = length,
+          .kind = "bad_event",
+          .severity = Severity::kLoss,
+          .text = "a record with correct checksums is not an event",
+          .advice = "the writer wrote something else here; the record is skipped"};
 }
 
 Damage FrameReader::damage(const char* kind, uint64_t length, std::string text,

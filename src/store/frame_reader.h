@@ -32,6 +32,10 @@ class FrameReader {
   // be read (error() says why); otherwise position() is where the next frame begins or is awaited.
   bool read(uint64_t position, uint64_t limit);
 
+  // The first offset >= `from` at which an intact frame begins; nothing when there is none. Also
+  // nothing when the source cannot be read: error() is set then.
+  std::optional<uint64_t> find_intact(uint64_t from);
+
   // Called about every 8 MB.
   std::function<void()> on_progress;
   // Where the search for a good frame after `position` may begin (nothing good was before).
@@ -51,6 +55,7 @@ class FrameReader {
   bool skip_bad_payload();
   bool resynchronise(const char* kind, const char* what, uint64_t from);
   bool wait_for_rest(uint64_t length);
+  Damage bad_event(uint64_t offset, uint64_t length) const;
   Damage damage(const char* kind, uint64_t length, std::string text, std::string advice) const;
 
   io::Source& source_;
@@ -58,8 +63,10 @@ class FrameReader {
   Sink& sink_;
   Damages& damages_;
   std::vector<std::byte> buffer_;
+  std::vector<std::byte> scratch_;  // parts of a skimmed record
   uint64_t window_offset_ = 0;
   size_t window_size_ = 0;
+  size_t read_size_;     // of the next read: small while records are skimmed
   bool at_end_ = false;  // the window reaches the end of the source
   bool done_ = false;
   uint64_t position_ = 0;

@@ -56,12 +56,17 @@ class Memory {
 class Bump {
  public:
   explicit Bump(Memory& memory) : memory_(memory) {}
-  ~Bump() { memory_.return_slab(slab_); }
+  ~Bump() { release(); }
   Bump(const Bump&) = delete;
   Bump& operator=(const Bump&) = delete;
 
   // 16-byte aligned; never null.
   std::byte* take(size_t bytes);
+  // Gives the rest back for others to use: a file that is not being read holds none.
+  void release() {
+    memory_.return_slab(slab_);
+    slab_ = {};
+  }
 
  private:
   Memory& memory_;

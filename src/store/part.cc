@@ -110,7 +110,11 @@ void Part::append(Part&& later) {
   }
   references.append(later.references);
   unreadable += later.unreadable;
-  touched = true;
+}
+
+bool is_current(const PartView& view, const Part& part) {
+  return view.size == part.size() && view.strays.size() == part.strays.size() &&
+         view.metadata == part.metadata && view.cuts.size() == part.cuts.size();
 }
 
 std::shared_ptr<const PartView> view_of(const Part& part, std::shared_ptr<const FileColumns> keep) {

@@ -79,8 +79,7 @@ struct Part {
   std::string_view tag;                      // lives in FileColumns
   std::shared_ptr<const Metadata> metadata;  // null: no value of this tag has said what it is
   bool is_scalar = false;
-  bool touched = true;  // changed since the last commit
-  bool mixed = false;   // more than one value type
+  bool mixed = false;  // more than one value type
   ValueType type = ValueType::kFloat32;
   uint64_t closed_size = 0;  // numbers in all chunks but the last
   std::vector<Chunk> chunks;
@@ -113,6 +112,8 @@ struct PartView {
   uint64_t unreadable = 0;
 };
 
+// Whether the view shows all of the part: parts only grow.
+bool is_current(const PartView& view, const Part& part);
 std::shared_ptr<const PartView> view_of(const Part& part, std::shared_ptr<const FileColumns> keep);
 
 }  // namespace sonde::store

@@ -113,6 +113,77 @@ bool Sink::add(Bytes payload, uint64_t offset) {
   return true;
 }
 
+void Sink::add_all(Bytes window, uint64_t base, std::span<const record::Frame> frames,
+                   const std::function<void(const record::Frame&)>& bad) {
+  // Files of an old version have rules about steps that the short cut does not know.
+  for (size_t i = 0; i < frames.size();) {
+    if (use_ == Use::kEverything && facts_.version >= 2) i += add_alike(window, frames.subspan(i));
+    if (i == frames.size()) return;
+    const record::Frame& frame = frames[i++];
+    const Bytes payload = window.subspan(frame.at, frame.length);
+    number_part_ = Shortcut::kNone;
+    if (!add(payload, base + frame.at)) bad(frame);
+    if (number_part_ == Shortcut::kNone) continue;
+    shortcut_.learn(payload, number_part_, &parts_[number_part_].chunks.back());
+    if (last_part_ != Shortcut::kNone) shortcut_.make_entry(last_part_).next = number_part_;
+    last_part_ = number_part_;
+  }
+}
+
+// Takes the frames that look like the record expected next, up to the first that does not; returns
+// how many.
+size_t Sink::add_alike(Bytes window, std::span<const record::Frame> frames) {
+  Shortcut::Entry* const entries = shortcut_.entry(0);
+  if (!entries || last_part_ == Shortcut::kNone) return 0;
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(window.data());
+  uint32_t last = last_part_;
+  double earliest = facts_.min_wall_time, latest = facts_.max_wall_time;
+  Step step = facts_.last_summary_step;
+  size_t taken = 0;
+  for (; taken < frames.size(); ++taken) {
+    const record::Frame frame = frames[taken];
+    const uint32_t guess = entries[last].next;
+    if (guess == Shortcut::kNone) break;
+    Shortcut::Entry& entry = entries[guess];
+    if (entry.next != Shortcut::kNone) {
+      __builtin_prefetch(&entries[entry.next]);
+      __builtin_prefetch(&entries[entry.next].chunk);
+    }
+    if (!entry.chunk || entry.length != frame.length) break;
+    const Shortcut::Layout& layout = shortcut_.layout(entry);
+    const uint8_t* const record = bytes + frame.at;
+    if (!Shortcut::matches(entry, layout, record)) break;
+    Chunk* chunk = entry.chunk;
+    if (chunk->size == chunk->capacity) {
+      chunk = &parts_[guess].room(*columns_, bump_, chunk->type);
+      entry.chunk = chunk;
+    }
+    double wall_time;
+    std::memcpy(&wall_time, record + 1, 8);
+    if (!std::isfinite(wall_time)) break;  // counted with care elsewhere
+    step = Shortcut::step_of(record + 10, layout.step_length);
+    const uint32_t at = chunk->size;
+    chunk->steps[at] = step;
+    chunk->wall_times[at] = wall_time;
+    if (layout.width == 4)
+      std::memcpy(chunk->values + size_t{4} * at, record + layout.value_at, 4);
+    else
+      std::memcpy(chunk->values + size_t{8} * at, record + layout.value_at, 8);
+    chunk->size = at + 1;
+    earliest = wall_time < earliest ? wall_time : earliest;
+    latest = wall_time > latest ? wall_time : latest;
+    last = guess;
+  }
+  last_part_ = last;
+  facts_.min_wall_time = earliest;
+  facts_.max_wall_time = latest;
+  facts_.last_summary_step = step;
+  facts_.records += taken;
+  facts_.events += taken;
+  points_ += taken;
+  return taken;
+}
+
 void Sink::add(const event::Outline& outline, uint64_t offset, uint64_t length) {
   ++facts_.records;
   note_event(outline.wall_time, outline.step, outline.what);
@@ -193,7 +264,6 @@ void Sink::add_value(const event::ValueView& value, const Place& place, uint32_t
     ++skipped_values_;
     return;
   }
-  part->touched = true;
   ++points_;
   if (legacy_cut_) {
     while (!part->cuts.empty() && part->cuts.back().step >= place.step) part->cuts.pop_back();
@@ -206,12 +276,19 @@ void Sink::add_value(const event::ValueView& value, const Place& place, uint32_t
   }
 }
 
+// The last number's part, for the short cut; its template follows its last chunk.
+void Sink::note_number(Part& part) {
+  number_part_ = by_tag_.find(part.tag)->second;
+  shortcut_.set_chunk(number_part_, nullptr);
+}
+
 void Sink::add_number(Part& part, const event::ValueView& value, const Place& place, uint32_t index,
                       bool outline) {
   event::Number number;
   if (value.kind == ValueKind::kSimple) {
     number.f32 = value.simple;
     part.append(*columns_, bump_, place.step, place.wall_time, number);
+    note_number(part);
     return;
   }
   if (value.kind == ValueKind::kTensor && !outline) {
@@ -220,6 +297,7 @@ void Sink::add_number(Part& part, const event::ValueView& value, const Place& pl
       if (const auto scalar = event::decode_scalar(*tensor)) {
         if (!readable_by_tensorboard(tensor->dtype)) ++part.unreadable;
         part.append(*columns_, bump_, place.step, place.wall_time, *scalar);
+        note_number(part);
         return;
       }
     }
@@ -238,7 +316,17 @@ BlobPoint Sink::reference(const Place& place, uint32_t index) const {
   return point;
 }
 
+Seeds Sink::known() const {
+  Seeds seeds = seeds_;
+  for (const Part& part : parts_) {
+    if (part.metadata) seeds.emplace(std::string(part.tag), part.metadata);
+  }
+  return seeds;
+}
+
 void Sink::append(Sink&& later) {
+  shortcut_.forget();
+  last_part_ = Shortcut::kNone;
   for (SessionStart& start : later.starts_) {
     SessionStart moved{start.step, {}};
     for (const Part& part : parts_) moved.sizes.push_back(part.size());

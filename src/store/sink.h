@@ -5,16 +5,20 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "event/skim.h"
 #include "event/value.h"
+#include "record/frames.h"
 #include "store/part.h"
+#include "store/shortcut.h"
 
 namespace sonde::store {
 
@@ -54,8 +58,23 @@ class Sink {
 
   // A record whose checksum is right. False when the payload is not an event: nothing was taken.
   bool add(Bytes payload, uint64_t offset);
+  // Many records at once: the payloads of `frames` in `window`, which lies at `base` in the file
+  // and has 64 readable bytes behind it. Calls bad(frame) for each that is not an event.
+  void add_all(Bytes window, uint64_t base, std::span<const record::Frame> frames,
+               const std::function<void(const record::Frame&)>& bad);
   // A large record of which only the outline was read.
   void add(const event::Outline& outline, uint64_t offset, uint64_t length);
+
+  // For a piece from the middle of a file: the version that its beginning stated.
+  void assume_version(double version) { facts_.version = version; }
+  // To be called when no record follows for now.
+  void rest() {
+    bump_.release();
+    shortcut_.forget();
+    last_part_ = Shortcut::kNone;
+  }
+  // What the tags seen so far are, for pieces of the file that are read beside this one.
+  Seeds known() const;
 
   // Puts a later piece of the same file behind this one.
   void append(Sink&& later);
@@ -79,10 +98,12 @@ class Sink {
   void note_event(double wall_time, Step step, event::What what);
   void add_start(Step step);
   void add_value(const event::ValueView& value, const Place& place, uint32_t index, bool outline);
+  size_t add_alike(Bytes window, std::span<const record::Frame> frames);
   Part* part_for(const event::ValueView& value);
   void learn(Part& part, const event::ValueView& value);
   void add_number(Part& part, const event::ValueView& value, const Place& place, uint32_t index,
                   bool outline);
+  void note_number(Part& part);
   BlobPoint reference(const Place& place, uint32_t index) const;
 
   FileId file_;
@@ -99,6 +120,9 @@ class Sink {
   Seeds late_;
   uint64_t points_ = 0;
   uint64_t skipped_values_ = 0;
+  Shortcut shortcut_;
+  uint32_t last_part_ = Shortcut::kNone;    // the part of the last number that was added
+  uint32_t number_part_ = Shortcut::kNone;  // set by add_number during one event
   bool legacy_cut_ = false;  // the event being added went back in a file of an old version
 };
 

@@ -101,6 +101,7 @@ class LiveStore final : public Store {
   std::set<std::shared_ptr<FileLoader>> changed_files(const io::Watcher::Changes& changes,
                                                       bool& structure);
   void load(std::vector<std::shared_ptr<FileLoader>> files);
+  void for_each_file(size_t count, const std::function<void(size_t)>& fn);
   void publish();
   LoadProgress current_progress() const;
   void set_snapshot(std::shared_ptr<const Snapshot> next);
@@ -288,25 +289,26 @@ bool LiveStore::rescan() {
   return true;
 }
 
+void LiveStore::for_each_file(size_t count, const std::function<void(size_t)>& fn) {
+  if (threads_ > 1) return pool_.for_each(count, fn, ThreadPool::Priority::kBackground);
+  for (size_t i = 0; i < count; ++i) fn(i);
+}
+
 void LiveStore::load(std::vector<std::shared_ptr<FileLoader>> files) {
   // A file can contradict what the run knows about a tag only a few times; each round settles it.
   for (int round = 0; round < 4 && !files.empty(); ++round) {
-    const std::function<void()> on_the_way = [this] {
-      if (options_.follow) publish();
-    };
-    pool_.for_each(
-        files.size(),
-        [&](size_t i) {
-          if (stopping_) return;
-          files[i]->update(pool_, on_the_way);
-          {
-            const std::lock_guard lock(runs_mutex_);
-            dirty_.insert(file_runs_[static_cast<uint32_t>(files[i]->place().id)]);
-            if (!options_.follow || Clock::now() - published_ < kPublishEvery) return;
-          }
-          publish();
-        },
-        ThreadPool::Priority::kBackground);
+    const std::function<void()> publish_now = [this] { publish(); };
+    const std::function<void()> on_the_way = options_.follow ? publish_now : nullptr;
+    for_each_file(files.size(), [&](size_t i) {
+      if (stopping_) return;
+      files[i]->update({pool_, threads_}, on_the_way);
+      {
+        const std::lock_guard lock(runs_mutex_);
+        dirty_.insert(file_runs_[static_cast<uint32_t>(files[i]->place().id)]);
+        if (!options_.follow || Clock::now() - published_ < kPublishEvery) return;
+      }
+      publish();
+    });
     publish();
     files.clear();
     const std::lock_guard lock(runs_mutex_);

@@ -1,0 +1,151 @@
+#include "store/shortcut.h"
+
+#include "base/wire.h"
+
+namespace sonde::store {
+namespace {
+
+constexpr size_t kMaxLayouts = 1024;
+
+// Where the one number of an event stands.
+struct Found {
+  size_t value_at = 0;
+  uint8_t width = 0;  // 0: none, or not a form that can be short cut
+};
+
+// Walks one message and calls fn(number, type, begin, end) with the place of each field's content.
+template <class Fn>
+bool each_field(Bytes payload, size_t begin, size_t end, Fn&& fn) {
+  const std::byte* const base = payload.data();
+  const std::byte* p = base + begin;
+  const std::byte* const limit = base + end;
+  while (p < limit) {
+    uint64_t key, value;
+    if (!(p = wire::read_varint(p, limit, key))) return false;
+    const std::byte* from = p;
+    switch (key & 7) {
+      case 0:
+        if (!(p = wire::read_varint(p, limit, value))) return false;
+        break;
+      case 1:
+        p += 8;
+        break;
+      case 5:
+        p += 4;
+        break;
+      case 2:
+        if (!(p = wire::read_varint(p, limit, value)) || value > static_cast<uint64_t>(limit - p))
+          return false;
+        from = p;
+        p += value;
+        break;
+      default:
+        return false;
+    }
+    if (p > limit) return false;
+    fn(static_cast<uint32_t>(key >> 3), static_cast<uint32_t>(key & 7),
+       static_cast<size_t>(from - base), static_cast<size_t>(p - base));
+  }
+  return true;
+}
+
+Found find_in_tensor(Bytes payload, size_t begin, size_t end) {
+  Found found;
+  int candidates = 0;
+  uint64_t dtype = 0;
+  const bool ok =
+      each_field(payload, begin, end, [&](uint32_t number, uint32_t type, size_t from, size_t to) {
+        if (number == 1 && to - from == 1) dtype = static_cast<uint64_t>(payload[from]);
+        const bool content = number == 4 || number == 5 || number == 6;
+        if (content) {
+          ++candidates;
+          found = {from, static_cast<uint8_t>(to - from)};
+          if (type == 0) candidates = 2;
+        }
+        // Other number fields would be other dtypes' values: not this form.
+        if (number > 6 || number == 3) candidates = 2;
+      });
+  const uint8_t width = dtype == 1 ? 4 : dtype == 2 ? 8 : 0;
+  if (!ok || candidates != 1 || width == 0 || found.width != width) return {};
+  return found;
+}
+
+Found find_value(Bytes payload, size_t begin, size_t end) {
+  Found found;
+  int bodies = 0;
+  const bool ok =
+      each_field(payload, begin, end, [&](uint32_t number, uint32_t type, size_t from, size_t to) {
+        if (number == 2 && type == 5) {
+          ++bodies;
+          found = {from, 4};
+        } else if (number == 8 && type == 2) {
+          ++bodies;
+          found = find_in_tensor(payload, from, to);
+        } else if (number >= 2 && number <= 6) {
+          bodies = 2;
+        }
+      });
+  return ok && bodies == 1 ? found : Found{};
+}
+
+}  // namespace
+
+void Shortcut::learn(Bytes payload, uint32_t part, Chunk* chunk) {
+  Entry& entry = make_entry(part);
+  entry.chunk = nullptr;
+  if (payload.size() > kMaxLength || payload.size() < 20) return;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(payload.data());
+  // wall_time first, step second: what every writer does.
+  if (bytes[0] != 0x09 || bytes[9] != 0x10) return;
+  size_t step_length = 1;
+  while (step_length <= 8 && (bytes[9 + step_length] & 0x80)) ++step_length;
+  if (step_length > 8) return;
+  const size_t after_step = 10 + step_length;
+  Found found;
+  int summaries = 0, values = 0;
+  const bool ok = each_field(payload, after_step, payload.size(),
+                             [&](uint32_t number, uint32_t type, size_t from, size_t to) {
+                               if (number != 5 || type != 2) {
+                                 summaries = 2;  // anything else changes what the event is
+                                 return;
+                               }
+                               ++summaries;
+                               const bool inner =
+                                   each_field(payload, from, to,
+                                              [&](uint32_t n, uint32_t t, size_t f, size_t e) {
+                                                if (n != 1 || t != 2) return;
+                                                ++values;
+                                                found = find_value(payload, f, e);
+                                              });
+                               if (!inner) values = 2;
+                             });
+  if (!ok || summaries != 1 || values != 1 || found.width == 0) return;
+  const ValueType type = found.width == 4 ? ValueType::kFloat32 : ValueType::kFloat64;
+  if (!chunk || chunk->type != type) return;
+
+  const auto length = static_cast<uint32_t>(payload.size());
+  uint32_t index = 0;
+  while (index < layouts_.size() &&
+         !(layouts_[index].length == length && layouts_[index].step_length == step_length &&
+           layouts_[index].value_at == found.value_at && layouts_[index].width == found.width))
+    ++index;
+  if (index == layouts_.size()) {
+    if (layouts_.size() >= kMaxLayouts) return;
+    Layout& layout = layouts_.emplace_back();
+    layout.length = length;
+    layout.step_length = static_cast<uint8_t>(step_length);
+    layout.value_at = static_cast<uint8_t>(found.value_at);
+    layout.width = found.width;
+    std::memset(layout.mask.data(), 0xff, length);
+    std::memset(layout.mask.data() + 1, 0, 8);
+    std::memset(layout.mask.data() + 10, 0x80, step_length);  // the varint keeps its form
+    std::memset(layout.mask.data() + found.value_at, 0, found.width);
+  }
+  entry.layout = index;
+  entry.length = length;
+  entry.chunk = chunk;
+  for (size_t i = 0; i < kMaxLength; ++i)
+    entry.pattern[i] = i < length ? bytes[i] & layouts_[index].mask[i] : 0;
+}
+
+}  // namespace sonde::store
