@@ -15,7 +15,6 @@ export interface MenuContext {
   onfull(key: string | null): void;
   onexport(model: ChartModel, card: CardSpec): void;
   onadd(card: CardSpec): void;
-  logX(): void;
 }
 
 export function cardMenu(context: MenuContext): MenuItem[] {

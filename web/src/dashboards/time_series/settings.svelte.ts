@@ -29,10 +29,8 @@ export interface CardOwn {
 
 export interface TimeSeriesView extends CardSettings {
   filter: string;
-  kind: 'all' | 'scalar' | 'image' | 'histogram';
   link: boolean; // zoom, cursor, range shared
   zoom: [number, number] | null; // shared x range
-  sameY: boolean;
   restarts: 'newest' | 'all';
   pins: string[];
   combos: string[][]; // charts of several tags
@@ -43,7 +41,7 @@ export interface TimeSeriesView extends CardSettings {
 
 export const view: TimeSeriesView = slice<TimeSeriesView>('ts', {
   x: 'step', xscale: 'linear', yscale: 'linear', smooth: {kind: 'ema', p: 0.6}, ghost: 0.28, outliers: 0.05, ymin: null, ymax: null,
-  centre: 'mean', band: 'std', members: 'hide', filter: '', kind: 'all', link: true, zoom: null, sameY: false, restarts: 'newest', pins: [], combos: [],
+  centre: 'mean', band: 'std', members: 'hide', filter: '', link: true, zoom: null, restarts: 'newest', pins: [], combos: [],
   folds: {}, cards: {}, hideEmpty: true,
 });
 
