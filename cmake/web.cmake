@@ -6,9 +6,11 @@ function(sonde_embed_web target)
   set(web ${PROJECT_SOURCE_DIR}/web)
   set(out ${PROJECT_BINARY_DIR}/web)
   file(GLOB_RECURSE inputs CONFIGURE_DEPENDS ${web}/src/* ${web}/index.html ${web}/public/*)
+  # `npm ci` refuses a lock without the native parts of other platforms, which some registries do not
+  # have; `npm install` takes the same versions from the lock and leaves those out.
   add_custom_command(
     OUTPUT ${web}/node_modules/.sonde-installed
-    COMMAND ${SONDE_NPM} ci --no-audit --no-fund --loglevel=error
+    COMMAND ${SONDE_NPM} ci --no-audit --no-fund --loglevel=silent || ${SONDE_NPM} install --no-save --no-audit --no-fund --loglevel=error
     COMMAND ${CMAKE_COMMAND} -E touch ${web}/node_modules/.sonde-installed
     DEPENDS ${web}/package.json ${web}/package-lock.json
     WORKING_DIRECTORY ${web} COMMENT "Installing the page's build tools" VERBATIM)
