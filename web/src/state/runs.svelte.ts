@@ -231,7 +231,7 @@ export function wantColumns(who: string, columns: readonly string[]): void {
 function want(who: string, columns: readonly string[]): void {
   wanted.set(who, new Set(columns));
   const missing = columns.filter((column) => !cells.has(column));
-  if (missing.length > 0) void fetchCells(missing);
+  if (missing.length > 0) fetchCells(missing).catch(() => {}); // cells stay empty; the next change asks again
 }
 
 export async function refreshCells(): Promise<void> {

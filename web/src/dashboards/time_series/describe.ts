@@ -10,7 +10,7 @@ export function xTitleOf(x: string): string {
 
 const BANDS: Readonly<Record<string, string>> = {std: '± σ', se: '± SE', minmax: 'min … max', 'q:0.05,0.95': '5 … 95 %', 'q:0.25,0.75': '25 … 75 %', boot95: '95 % bootstrap', none: ''};
 
-export function stateOf(settings: CardSettings, grouped: boolean): string {
+export function stateOf(settings: CardSettings, grouped: boolean, above: number, below: number): string {
   const parts: string[] = [];
   if (grouped) parts.push(`${settings.centre} ${BANDS[settings.band] ?? settings.band}`.trim());
   if (settings.yscale !== 'linear') parts.push(settings.yscale);
@@ -18,6 +18,8 @@ export function stateOf(settings: CardSettings, grouped: boolean): string {
   const smooth = smoothingText(settings.smooth);
   if (smooth !== '') parts.push(smooth);
   if (settings.x !== 'step') parts.push(`x = ${xTitleOf(settings.x)}`);
+  if (above > 0) parts.push(t('ts.above', {n: formatCount(above)}));
+  if (below > 0) parts.push(t('ts.below', {n: formatCount(below)}));
   return parts.join(' · ');
 }
 

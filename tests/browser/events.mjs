@@ -1,0 +1,65 @@
+// Writes event files of scalars: what the tests know exactly.
+import {appendFileSync, mkdirSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+
+const TABLE = new Uint32Array(256).map((_, i) => {
+  let c = i;
+  for (let k = 0; k < 8; k++) c = c & 1 ? (c >>> 1) ^ 0x82f63b78 : c >>> 1;
+  return c >>> 0;
+});
+function crc(bytes) {
+  let c = 0xffffffff;
+  for (const byte of bytes) c = TABLE[(c ^ byte) & 255] ^ (c >>> 8);
+  c = (c ^ 0xffffffff) >>> 0;
+  return (((c >>> 15) | (c << 17)) + 0xa282ead8) >>> 0; // masked
+}
+function record(data) {
+  const out = Buffer.alloc(12 + data.length + 4);
+  out.writeBigUInt64LE(BigInt(data.length), 0);
+  out.writeUInt32LE(crc(out.subarray(0, 8)), 8);
+  data.copy(out, 12);
+  out.writeUInt32LE(crc(data), 12 + data.length);
+  return out;
+}
+function varint(value) {
+  const out = [];
+  let v = BigInt.asUintN(64, BigInt(value));
+  do {
+    out.push(Number(v & 127n) | (v > 127n ? 128 : 0));
+    v >>= 7n;
+  } while (v > 0n);
+  return Buffer.from(out);
+}
+const field = (number, bytes) => Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes]);
+const double = (number, value) => {
+  const out = Buffer.alloc(9);
+  out[0] = (number << 3) | 1;
+  out.writeDoubleLE(value, 1);
+  return out;
+};
+const float = (number, value) => {
+  const out = Buffer.alloc(5);
+  out[0] = (number << 3) | 5;
+  out.writeFloatLE(value, 1);
+  return out;
+};
+
+/** One event with scalars {tag: value}. */
+export function scalars(wall, step, values) {
+  const summary = Buffer.concat(Object.entries(values).map(([tag, value]) => field(1, Buffer.concat([field(1, Buffer.from(tag)), float(2, value)]))));
+  return record(Buffer.concat([double(1, wall), varint(2 << 3), varint(step), field(5, summary)]));
+}
+
+/** A run's event file; returns its path. `points`: [[step, {tag: value}]…]. */
+export function writeRun(logdir, run, points, start = 1.7e9) {
+  const dir = join(logdir, run);
+  mkdirSync(dir, {recursive: true});
+  const path = join(dir, `events.out.tfevents.${Math.round(start)}.host`);
+  const head = record(Buffer.concat([double(1, start), field(3, Buffer.from('brain.Event:2'))]));
+  writeFileSync(path, Buffer.concat([head, ...points.map(([step, values]) => scalars(start + step, step, values))]));
+  return path;
+}
+
+export function append(path, wall, step, values) {
+  appendFileSync(path, scalars(wall, step, values));
+}

@@ -1,0 +1,50 @@
+// Pictures of every dashboard for the documentation, from the demo's logs, light and dark:
+//   node tools/screenshots.mjs LOGDIR [OUT]    (default OUT: docs/images)
+// Needs build/release/sonde and the page's node_modules (playwright-core) and chromium.
+import {spawn} from 'node:child_process';
+import {mkdirSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const {chromium} = createRequire(join(root, 'web/package.json'))('playwright-core');
+const [logdir, out = join(root, 'docs/images')] = process.argv.slice(2);
+mkdirSync(out, {recursive: true});
+
+const program = spawn(process.env.SONDE_PROGRAM ?? join(root, 'build/release/sonde'), ['--logdir', logdir, '--port', '0', '--host', '127.0.0.1', '--sidecar', 'off'], {stdio: ['ignore', 'ignore', 'pipe']});
+const address = await new Promise((resolve, reject) => {
+  let text = '';
+  program.stderr.on('data', (chunk) => {
+    text += chunk;
+    const found = /at (http:\S+)/.exec(text);
+    if (found) resolve(found[1]);
+  });
+  program.on('exit', (code) => reject(new Error(`the program ended with ${code}: ${text}`)));
+});
+
+const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium'});
+const first = await browser.newPage({viewport: {width: 1440, height: 900}});
+await first.goto(address);
+await first.locator('nav a[aria-current]').waitFor();
+await first.waitForTimeout(1500);
+const tabs = await first.locator('nav a.tab').evaluateAll((links) => links.map((link) => link.getAttribute('href').slice(1)));
+await first.close();
+for (const scheme of ['light', 'dark']) {
+  const page = await browser.newPage({viewport: {width: 1440, height: 900}, colorScheme: scheme});
+  for (const tab of tabs) {
+    await page.goto(`${address}#${tab}`);
+    await page.reload();
+    await page.waitForTimeout(2500);
+    if (tab === 'timeseries' && scheme === 'light') {
+      const box = await page.locator('[data-chart=ready]').first().boundingBox();
+      if (box) await page.mouse.move(box.x + box.width * 0.55, box.y + box.height * 0.5);
+      await page.waitForTimeout(300);
+    }
+    await page.screenshot({path: join(out, `${tab}_${scheme}.png`)});
+  }
+  await page.close();
+}
+await browser.close();
+program.kill('SIGTERM');
+console.log(`${tabs.length * 2} pictures in ${out}`);
