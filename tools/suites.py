@@ -20,6 +20,7 @@ PYTHON = sys.executable
 SUITES = [
     ("check", ["tools/check"], False),
     ("unit", ["build/release/sonde_tests", "--no-intro=true"], False),
+    ("engine", [PYTHON, "-m", "pytest", "-q", "tests/engine"], False),
     ("http", [PYTHON, "-m", "pytest", "tests/http"], False),
     ("page-types", ["npm", "--prefix", "web", "run", "--silent", "check"], False),
     ("page-unit", ["npm", "--prefix", "web", "run", "--silent", "test"], False),

@@ -78,8 +78,9 @@ class Log {
     for (const auto& run : snapshot_->runs) {
       for (const auto& one : run->series) {
         const store::Metadata& about = one->metadata();
-        out.append(nb::make_tuple(run->name, one->tag(), about.plugin, bytes(about.content), about.display_name,
-                                  about.description, one->is_scalar(), one->size(View::kNewest), one->size()));
+        out.append(nb::make_tuple(run->name, one->tag(), about.plugin, bytes(about.content),
+                                  about.display_name, about.description, one->is_scalar(),
+                                  one->size(View::kNewest), one->size()));
       }
     }
     return out;
@@ -89,8 +90,8 @@ class Log {
     nb::list out;
     for (const auto& run : snapshot_->runs)
       for (const store::Damage& d : run->damage)
-        out.append(nb::make_tuple(run->name, snapshot_->files[static_cast<size_t>(d.file)]->path, d.offset, d.length,
-                                  d.kind, d.text));
+        out.append(nb::make_tuple(run->name, snapshot_->files[static_cast<size_t>(d.file)]->path,
+                                  d.offset, d.length, d.kind, d.text));
     return out;
   }
 
@@ -108,9 +109,11 @@ class Log {
       for (const store::Range range : one.ranges(view)) {
         one.blocks(range, [&](const store::ScalarBlock& block) {
           columns.steps.insert(columns.steps.end(), block.steps.begin(), block.steps.end());
-          columns.wall_times.insert(columns.wall_times.end(), block.wall_times.begin(), block.wall_times.end());
+          columns.wall_times.insert(columns.wall_times.end(), block.wall_times.begin(),
+                                    block.wall_times.end());
           // A series that mixes types is widened to doubles, block by block.
-          if (one.value_type() == store::ValueType::kFloat64 && block.type != store::ValueType::kFloat64) {
+          if (one.value_type() == store::ValueType::kFloat64 &&
+              block.type != store::ValueType::kFloat64) {
             for (size_t i = 0; i < block.size(); ++i) doubles.push_back(block.value(i));
             return;
           }
@@ -146,7 +149,8 @@ class Log {
       default:
         values = numpy(std::move(floats));
     }
-    return nb::make_tuple(numpy(std::move(columns.steps)), numpy(std::move(columns.wall_times)), values);
+    return nb::make_tuple(numpy(std::move(columns.steps)), numpy(std::move(columns.wall_times)),
+                          values);
   }
 
   // Steps and wall times of anything that is not a scalar; value() takes the index into them.
@@ -239,7 +243,8 @@ void bind_reader(nb::module_& m) {
       .def("damage", &Log::damage)
       .def("scalars", &Log::scalars, nb::arg("run"), nb::arg("tag"), nb::arg("all") = false)
       .def("points", &Log::points, nb::arg("run"), nb::arg("tag"), nb::arg("all") = false)
-      .def("value", &Log::value, nb::arg("run"), nb::arg("tag"), nb::arg("index"), nb::arg("all") = false);
+      .def("value", &Log::value, nb::arg("run"), nb::arg("tag"), nb::arg("index"),
+           nb::arg("all") = false);
 }
 
 }  // namespace sonde::python

@@ -230,7 +230,7 @@ bool FrameReader::skip_bad_payload() {
   return true;
 }
 
-std::optional<uint64_t> FrameReader::find_intact(uint64_t from) {
+std::optional<uint64_t> FrameReader::find_intact(uint64_t from, uint64_t before) {
   uint64_t at = from;
   uint64_t incomplete = UINT64_MAX;  // a header whose payload is not there yet
   std::vector<std::byte> window(1 << 20), payload;
@@ -244,6 +244,7 @@ std::optional<uint64_t> FrameReader::find_intact(uint64_t from) {
     size_t inside = 0;
     while (const auto found = record::find_header(bytes, inside, record::kMaxPayload)) {
       const uint64_t candidate = at + *found;
+      if (candidate >= before) break;
       const uint64_t length = load<uint64_t>(bytes, *found);
       Bytes rest = bytes.subspan(*found + record::kHeader);  // payload and checksum
       const bool there = source_.random_access()
@@ -262,7 +263,7 @@ std::optional<uint64_t> FrameReader::find_intact(uint64_t from) {
       }
       inside = *found + 1;
     }
-    if (*got < window.size()) break;
+    if (*got < window.size() || at >= before) break;
     at += *got - (record::kHeader - 1);
   }
   searched_to = std::min(at, incomplete);
@@ -271,9 +272,10 @@ std::optional<uint64_t> FrameReader::find_intact(uint64_t from) {
 
 // Looks for the next intact frame from `from` on. Without one the reader waits at position_: more
 // bytes may bring it.
-bool FrameReader::resynchronise(const char* kind, const char* what, uint64_t from) {
+bool FrameReader::resynchronise(const char* kind, const char* what, uint64_t from,
+                                uint64_t before) {
   const uint64_t start = position_;
-  const auto found = find_intact(std::max(from, searched_to));
+  const auto found = find_intact(std::max(from, searched_to), before);
   if (!error_.empty()) return false;
   if (found) {
     damages_.add(damage(kind, *found - start, what, kAdviceWriter));
@@ -294,7 +296,10 @@ bool FrameReader::resynchronise(const char* kind, const char* what, uint64_t fro
 // an intact frame stands in what is there, the length was wrong.
 bool FrameReader::wait_for_rest(uint64_t length) {
   const uint64_t start = position_;
-  if (!resynchronise("torn_record", "a record is cut off", start + record::kHeader)) return false;
+  // Only inside the record: what stands behind it was written since, and so was its own rest.
+  if (!resynchronise("torn_record", "a record is cut off", start + record::kHeader,
+                     start + record::kOverhead + length))
+    return false;
   if (position_ != start) {
     done_ = false;
     return true;

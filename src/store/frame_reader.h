@@ -32,9 +32,9 @@ class FrameReader {
   // be read (error() says why); otherwise position() is where the next frame begins or is awaited.
   bool read(uint64_t position, uint64_t limit);
 
-  // The first offset >= `from` at which an intact frame begins; nothing when there is none. Also
-  // nothing when the source cannot be read: error() is set then.
-  std::optional<uint64_t> find_intact(uint64_t from);
+  // The first offset in [from, before) at which an intact frame begins; nothing when there is none.
+  // Also nothing when the source cannot be read: error() is set then.
+  std::optional<uint64_t> find_intact(uint64_t from, uint64_t before = UINT64_MAX);
 
   // Called about every 8 MB.
   std::function<void()> on_progress;
@@ -53,7 +53,8 @@ class FrameReader {
   bool enter_large(uint64_t length);
   bool skim_large(uint64_t length);
   bool skip_bad_payload();
-  bool resynchronise(const char* kind, const char* what, uint64_t from);
+  bool resynchronise(const char* kind, const char* what, uint64_t from,
+                     uint64_t before = UINT64_MAX);
   bool wait_for_rest(uint64_t length);
   Damage bad_event(uint64_t offset, uint64_t length) const;
   Damage damage(const char* kind, uint64_t length, std::string text, std::string advice) const;
