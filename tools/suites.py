@@ -22,6 +22,7 @@ SUITES = [
     ("unit", ["build/release/sonde_tests", "--no-intro=true"], False),
     ("engine", [PYTHON, "-m", "pytest", "-q", "tests/engine"], False),
     ("http", [PYTHON, "-m", "pytest", "tests/http"], False),
+    ("writers", [PYTHON, "tests/writers/run.py"], False),
     ("page-types", ["npm", "--prefix", "web", "run", "--silent", "check"], False),
     ("page-unit", ["npm", "--prefix", "web", "run", "--silent", "test"], False),
 ]

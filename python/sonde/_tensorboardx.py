@@ -138,6 +138,14 @@ class SummaryWriter(TorchSummaryWriter):
         array = make_np(vid_tensor).transpose([dataformats.upper().find(axis) for axis in "NTCHW"])
         super().add_video(clean_tag(tag), array, global_step, fps, walltime)
 
+    def add_audio(self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100, walltime: float | None = None) -> None:
+        # tensorboardX encodes with libsndfile, which rounds x * 32768 down.
+        import numpy as np
+
+        clip = make_np(snd_tensor).squeeze()
+        levels = np.floor(np.clip(clip, -1, 1) * 32768).clip(-32768, 32767)
+        self._add(make.audio(clean_tag(tag), levels / 32768, sample_rate, torch_scale=False), global_step, walltime)
+
     @contextlib.contextmanager
     def use_metadata(self, *, global_step: Any = None, walltime: Any = None) -> Iterator[None]:
         """Step and time for the calls inside that give none."""
@@ -159,7 +167,7 @@ def _cleaning(name: str) -> Any:
     return method
 
 
-for _name in ("add_histogram", "add_histogram_raw", "add_image", "add_image_with_boxes", "add_audio", "add_text", "add_pr_curve", "add_pr_curve_raw", "add_mesh"):
+for _name in ("add_histogram", "add_histogram_raw", "add_image", "add_image_with_boxes", "add_text", "add_pr_curve", "add_pr_curve_raw", "add_mesh"):
     setattr(SummaryWriter, _name, _cleaning(_name))
 
 

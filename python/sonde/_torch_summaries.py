@@ -201,7 +201,7 @@ def video(tag: str | None, data: Any, fps: float) -> Summary:
     return summary(value(tag, image=image_proto(height, width, channels, _sonde.gif(native(frames), fps, True))))
 
 
-def audio(tag: str | None, data: Any, sample_rate: int) -> Summary:
+def audio(tag: str | None, data: Any, sample_rate: int, torch_scale: bool = True) -> Summary:
     clip = make_np(data).squeeze()
     if abs(clip).max() > 1:
         print("warning: audio amplitude out of range, auto clipped.")
@@ -209,7 +209,7 @@ def audio(tag: str | None, data: Any, sample_rate: int) -> Summary:
     if clip.ndim != 1:
         raise AssertionError("input tensor should be 1 dimensional.")
     proto = Message().float(1, sample_rate).varint(2, 1).varint(3, clip.shape[0])
-    proto.bytes(4, _sonde.wav(native(clip), int(sample_rate), True)).text(5, "audio/wav")
+    proto.bytes(4, _sonde.wav(native(clip), int(sample_rate), torch_scale)).text(5, "audio/wav")
     return summary(value(tag, audio=proto))
 
 

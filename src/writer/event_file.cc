@@ -157,8 +157,9 @@ size_t EventFile::append(std::string_view frames, size_t from) {
     from = restart_at_frame(frames, from);
     close();
   }
-  for (int attempt = 0; attempt < 2; ++attempt) {
+  for (int fruitless = 0; fruitless < 2;) {
     if (!open()) return from;
+    const size_t before = from;
     int error = 0;
     from += write_fully(fd_, frames.substr(from), error);
     if (error == 0) {
@@ -167,9 +168,10 @@ size_t EventFile::append(std::string_view frames, size_t from) {
     }
     note(system_error("cannot write to " + path_, error));
     if (error == ENOSPC || error == EDQUOT || error == EAGAIN) return from;  // may pass: stay here
-    // The file is at its size limit or its device is gone: go on in a new one.
+    // The file is at its size limit or its device is gone: go on in a new one, as long as it helps.
     from = restart_at_frame(frames, from);
     close();
+    fruitless = from > before ? 0 : fruitless + 1;
   }
   return from;
 }

@@ -1,0 +1,76 @@
+"""Event files read with TensorBoard's own protobuf classes, and made comparable: no times, no compressor's choices."""
+
+import io
+from pathlib import Path
+
+from tensorboard.compat.proto import event_pb2, types_pb2
+from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import PyRecordReader_New
+from tensorboard.plugins.hparams import plugin_data_pb2
+from tensorboard.util import tensor_util
+
+
+def read(path):
+    """Every event of a file; a damaged or torn record ends it."""
+    reader = PyRecordReader_New(str(path))
+    while True:
+        try:
+            reader.GetNext()
+        except Exception:
+            return
+        yield event_pb2.Event.FromString(reader.record())
+
+
+def files(folder):
+    """Event files by run, the wall clock and process taken out of their names."""
+    out = {}
+    for path in sorted(Path(folder).rglob("*tfevents*")):
+        out.setdefault(str(path.parent.relative_to(folder)), []).append(path)
+    return out
+
+
+def pixels(encoded):
+    from PIL import Image, ImageSequence
+
+    picture = Image.open(io.BytesIO(encoded))
+    if picture.format == "GIF":
+        return ("GIF", [frame.size for frame in ImageSequence.Iterator(picture)])
+    return picture.format, picture.mode, picture.size, picture.tobytes()
+
+
+def _value(value):
+    kind = value.WhichOneof("value")
+    plugin = value.metadata.plugin_data.plugin_name
+    content = value.metadata.plugin_data.content
+    if plugin == "hparams":  # a protobuf map has no order
+        content = plugin_data_pb2.HParamsPluginData.FromString(content)
+    about = (plugin, content, value.metadata.display_name, value.metadata.summary_description, value.metadata.data_class)
+    if kind == "image":
+        i = value.image
+        data = (i.height, i.width, i.colorspace, pixels(i.encoded_image_string))
+    elif kind == "histo":
+        h = value.histo
+        data = (h.min, h.max, h.num, round(h.sum, 9), round(h.sum_squares, 6), list(h.bucket_limit), list(h.bucket))
+    elif kind == "tensor" and plugin == "images":
+        cells = list(value.tensor.string_val)
+        data = (cells[:2], [pixels(c) for c in cells[2:]], [d.size for d in value.tensor.tensor_shape.dim])
+    elif kind == "tensor" and plugin == "histograms":
+        data = (value.tensor.dtype, [[round(x, 12) for x in row] for row in tensor_util.make_ndarray(value.tensor).tolist()])
+    elif kind == "tensor" and value.tensor.dtype == types_pb2.DT_UINT8 and plugin == "tensor":
+        # torch puts bytes into uint32_val, where no reader looks for them; Sonde into int_val.
+        data = (value.tensor.tensor_shape, list(value.tensor.int_val) or list(value.tensor.uint32_val))
+    elif kind is not None:
+        data = getattr(value, kind)
+    else:
+        data = None
+    return value.tag, kind, about, data
+
+
+def comparable(event):
+    what = event.WhichOneof("what")
+    if what == "summary":
+        content = [_value(v) for v in event.summary.value]
+    elif what is None:
+        content = None
+    else:
+        content = getattr(event, what)
+    return event.step, what, content, event.source_metadata.writer

@@ -1,0 +1,45 @@
+"""A program outside the tree finds the installed library with find_package(sonde) and logs with it, from C++ and C."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import sonde
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def test_example_outside_the_tree(tmp_path):
+    if not list((ROOT / "build" / "release").glob("libsonde.so*")):
+        pytest.skip("build/release has no libsonde.so: cmake --build build/release")
+    quiet = {"check": True, "stdout": subprocess.DEVNULL}
+    subprocess.run(["cmake", "--install", ROOT / "build/release", "--component", "library", "--prefix", tmp_path / "prefix"], **quiet)
+    # Copied away, so that nothing but the installed files can be found.
+    subprocess.run(["cp", "-r", ROOT / "examples/cpp", tmp_path / "source"], **quiet)
+    subprocess.run(["cmake", "-S", tmp_path / "source", "-B", tmp_path / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}"], **quiet)
+    subprocess.run(["cmake", "--build", tmp_path / "build"], **quiet)
+    subprocess.run([tmp_path / "build/train", tmp_path / "logs/cpp"], check=True)
+    subprocess.run([tmp_path / "build/train_c", tmp_path / "logs/c"], check=True)
+    log = sonde.load(tmp_path / "logs")
+    assert len(log["cpp", "loss"]) == 500 and log["cpp", "loss"].values.dtype.kind == "f"
+    assert log["cpp", "result"].texts()[0][0].startswith("y = **")
+    assert log["c", "square"].values.tolist() == [float(i * i) for i in range(100)]
+    assert log["c", "data"].values[0].tolist()[0] == [0, 0.8, 1]
+
+
+def test_demo_fills_every_dashboard(tmp_path):
+    program = ROOT / "build/release/sonde"
+    if not program.exists():
+        pytest.skip("build/release has no sonde: ./run --build")
+    subprocess.run([program, "demo", tmp_path, "--seed", "3"], check=True, stdout=subprocess.DEVNULL)
+    log = sonde.load(tmp_path)
+    plugins = {series.plugin for series in log.values()}
+    assert plugins >= {"scalars", "histograms", "images", "audio", "text", "pr_curves", "mesh", "hparams", "custom_scalars", "graphs"}
+    accuracy = [s.values[-1] for (run, tag), s in log.items() if tag == "accuracy" and run.endswith("/validation")]
+    assert len(accuracy) == 6 and max(accuracy) > 0.9 > min(accuracy)  # it has learned, and the rates differ
+    import numpy as np
+
+    assert all(np.isfinite(s.values).all() for s in log.values() if s.is_scalar)
+    assert not log.damage
+    assert len(list(tmp_path.rglob("projector_config.pbtxt"))) == 1 and len(list(tmp_path.rglob("sprite.png"))) == 1
