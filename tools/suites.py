@@ -23,6 +23,7 @@ SUITES = [
     ("engine", [PYTHON, "-m", "pytest", "-q", "tests/engine"], False),
     ("http", [PYTHON, "-m", "pytest", "tests/http"], False),
     ("writers", [PYTHON, "tests/writers/run.py"], False),
+    ("writers-slow", [PYTHON, "tests/writers/slow.py"], True),
     ("page-types", ["npm", "--prefix", "web", "run", "--silent", "check"], False),
     ("page-unit", ["npm", "--prefix", "web", "run", "--silent", "test"], False),
 ]

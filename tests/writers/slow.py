@@ -1,0 +1,53 @@
+"""The tests of the writers beside the real torch, TensorFlow, Keras and Jupyter, each in a virtual environment of its own.
+
+The first run downloads several gigabytes. A place that exists already is used when SONDE_VENV_TORCH, SONDE_VENV_TF or
+SONDE_VENV_JUPYTER names it. Also builds and installs the wheel.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(Path(__file__).parent))
+from run import BUILD, build  # noqa: E402
+
+COMMON = ["pytest<10", "numpy<3", "tensorboard==2.21.0", "setuptools<81", "pillow", "nanobind-backend>=1,<2"]
+PLACES = [
+    ("torch", [*COMMON, "torch", "tensorboardX", "lightning", "pytorch-ignite", "accelerate", "transformers", "keras", "jax", "onnx", "soundfile"],
+     ["test_frameworks.py", "test_examples.py"]),
+    ("tf", [*COMMON, "tensorflow-cpu", "keras"], ["test_same_files.py", "test_tensorflow.py", "test_examples.py"]),
+    ("jupyter", [*COMMON, "jupyterlab"], ["test_notebook.py"]),
+]
+
+
+def place(name, packages):
+    given = os.environ.get(f"SONDE_VENV_{name.upper()}")
+    folder = Path(given) if given else ROOT / f".venv-{name}"
+    python = folder / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *packages], check=True)
+    return python
+
+
+def main():
+    build(sys.executable)
+    passed = failed = 0
+    environment = os.environ | {"PYTHONPATH": str(BUILD / "python"), "SONDE_KILLS": "200", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    runs = [(sys.executable, ["test_loss.py", "test_wheel.py"])] + [(place(name, packages), tests) for name, packages, tests in PLACES]
+    for python, tests in runs:
+        command = [str(python), "-m", "pytest", "--no-header", "--tb=short", "-p", "no:cacheprovider", *(str(ROOT / "tests/writers" / t) for t in tests)]
+        run = subprocess.run(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        print(run.stdout)
+        count = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|errors?)", run.stdout.splitlines()[-1])}
+        passed += count.get("passed", 0)
+        failed += sum(n for word, n in count.items() if word != "passed") or (1 if run.returncode else 0)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""`pip install .` gives one wheel for all Pythons from 3.10 on, with the program on PATH and typed modules."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SONDE_BINARY")}
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), str(ROOT)], check=True, env=environment)
+    (wheel,) = folder.glob("*.whl")
+    subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
+    subprocess.run([str(folder / "venv/bin/pip"), "install", "--quiet", str(wheel)], check=True, env=environment)
+    return wheel, folder / "venv/bin", environment
+
+
+def test_wheel(installed, tmp_path):
+    wheel, programs, environment = installed
+    assert "-cp310-abi3-" in wheel.name
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {"sonde/py.typed", "sonde/_sonde.pyi", "sonde/_sonde.abi3.so"} <= set(names)
+    assert any(name.endswith(".data/scripts/sonde") for name in names)
+    for command in ([programs / "sonde", "--version"], [programs / "python", "-m", "sonde", "--version"]):
+        assert subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()
+    code = f"import sonde; w = sonde.SummaryWriter({str(tmp_path)!r}); w.add_scalar('a', 1, 1); w.close()"
+    subprocess.run([programs / "python", "-c", code], check=True, env=environment)
+    out = subprocess.run([programs / "sonde", "inspect", tmp_path, "--json"], check=True, capture_output=True, text=True, env=environment).stdout
+    assert json.loads(out)["runs"]["."]
