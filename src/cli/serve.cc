@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "base/thread_pool.h"
 #include "cli/binding.h"
+#include "cli/digest.h"
 #include "cli/help.h"
 #include "cli/info_file.h"
 #include "cli/progress.h"
@@ -215,6 +216,12 @@ int serve(const Args& args) {
   for (const std::string& note : options->notes) fmt::print(stderr, "sonde: {}\n", note);
   if (options->prints_version) {
     fmt::print("{}\n", SONDE_VERSION);
+    return 0;
+  }
+  if (options->inspect) {
+    const auto text = digest({options->logdir, options->event_file, options->tag});
+    if (!text) return failed(text.error().text);
+    fmt::print("{}", *text);
     return 0;
   }
   return run_server(*options, args);
