@@ -11,13 +11,15 @@ namespace sonde::api::v1 {
 std::span<const Route> area();  // all of the below
 
 std::span<const Route> column_routes();     // columns, nearest
-std::span<const Route> curve_routes();      // pr_curves, mesh, layouts
 std::span<const Route> diagnosis_routes();  // diagnosis
 std::span<const Route> event_routes();      // events
 std::span<const Route> export_routes();     // export
 std::span<const Route> histogram_routes();  // histograms
 std::span<const Route> hparam_routes();     // hparams/table, hparams/importance
+std::span<const Route> layout_routes();     // layouts
 std::span<const Route> media_routes();      // media, blob, peaks
+std::span<const Route> mesh_routes();       // mesh
+std::span<const Route> pr_curve_routes();   // pr_curves
 std::span<const Route> run_routes();        // info, runs, tags, reload
 std::span<const Route> sidecar_routes();    // sidecar
 std::span<const Route> table_routes();      // table

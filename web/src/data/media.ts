@@ -17,6 +17,7 @@ export interface MediaItem {
   readonly step: number;
   readonly wall: number;
   readonly samples: readonly Sample[];
+  readonly damage?: string; // why the samples cannot be had
 }
 
 export interface StepList {

@@ -6,9 +6,10 @@ export interface TextItem {
   readonly index: number;
   readonly step: number;
   readonly wall: number;
-  readonly shape: readonly number[];
+  readonly shape?: readonly number[];
   readonly html?: string;
   readonly cells?: readonly string[]; // row-major
+  readonly damage?: string; // why the text cannot be had
 }
 
 export interface TextPage {
@@ -35,7 +36,7 @@ export async function textSteps(run: string, tag: string): Promise<StepList> {
 }
 
 /** Raw cells as rows of a table: rank 0 is one cell, rank 1 one column, rank 2 as it is, above that a column. */
-export function rowsOf({shape, cells = []}: TextItem): string[][] {
+export function rowsOf({shape = [], cells = []}: TextItem): string[][] {
   const columns = shape.length === 2 ? Math.max(1, shape[1] ?? 1) : 1;
   const rows: string[][] = [];
   for (let i = 0; i < cells.length; i += columns) rows.push(cells.slice(i, i + columns));

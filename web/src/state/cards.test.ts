@@ -16,7 +16,7 @@ it('a broken filter is told apart from one that matches nothing', () => {
   expect(matchTags(tags, '(')).toBeNull();
 });
 it('cards follow tags, runs and samples', () => {
-  const cards = cardsOf([tag(1, 'a/x', 2), tag(2, 'b')], [run(0), run(1)], (one, id) => one.id === 1 || id === 1, true);
+  const cards = cardsOf([tag(1, 'a/x', 2), tag(2, 'b')], [run(0), run(1)], (one, id) => one.id === 1 || id === 1, (one) => one.samples ?? 1);
   expect(cards.map((card) => card.key)).toEqual(['1 0 0', '1 0 1', '1 1 0', '1 1 1', '2 1 0']);
   expect(sectionsOf(cards).map(({name, cards: list}) => [name, list.length])).toEqual([['', 1], ['a', 4]]);
 });

@@ -42,10 +42,10 @@ export function sectionsOf<T extends {readonly tag: Tag}>(cards: readonly T[]): 
 }
 
 /** One card per tag and shown run that has it, and per sample where a step holds several. */
-export function cardsOf(tags: readonly Tag[], shown: readonly Run[], has: (tag: Tag, run: number) => boolean, bySample = false): TagCard[] {
+export function cardsOf(tags: readonly Tag[], shown: readonly Run[], has: (tag: Tag, run: number) => boolean, samplesOf: (tag: Tag) => number = () => 1): TagCard[] {
   const out: TagCard[] = [];
   for (const tag of tags) {
-    const samples = bySample ? Math.max(1, tag.samples ?? 1) : 1;
+    const samples = samplesOf(tag);
     for (const run of shown) {
       if (!has(tag, run.id)) continue;
       for (let sample = 0; sample < samples; sample++) out.push({key: `${tag.id} ${run.id} ${sample}`, tag, run, sample});

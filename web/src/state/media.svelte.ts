@@ -70,9 +70,22 @@ export function createSource(run: Run, tag: Tag, loadSteps: LoadSteps = mediaSte
         pages.set(page, known);
         known.catch(() => pages.delete(page));
       }
-      return (await known)[index - page * PAGE] ?? null;
+      const items = await known;
+      for (const {samples} of items) noteSamples(tag, samples.length);
+      return items[index - page * PAGE] ?? null;
     },
   };
+}
+
+let sampleCounts = $state.raw<ReadonlyMap<number, number>>(new Map());
+
+/** Samples a step of a tag holds at most, as far as is known: the list of tags need not say. */
+export function samplesOf(tag: Tag): number {
+  return Math.max(1, tag.samples ?? 1, sampleCounts.get(tag.id) ?? 1);
+}
+
+export function noteSamples(tag: Tag, count: number): void {
+  if (count > samplesOf(tag)) sampleCounts = new Map([...sampleCounts, [tag.id, count]]);
 }
 
 const sources = new Map<string, Source>();
