@@ -159,14 +159,16 @@ Result<std::vector<Filter>> filters_of(const GroupQuery& query) {
   return filters;
 }
 
-// Numbers and bools before strings; NaN after other numbers.
+bool is_nan(const Value& value) {
+  return value.kind == Value::Kind::kNumber && std::isnan(value.number);
+}
+
+// Numbers and bools before strings.
 bool value_less(const Value& a, const Value& b) {
   const bool a_text = a.kind == Value::Kind::kString, b_text = b.kind == Value::Kind::kString;
   if (a_text != b_text) return b_text;
   if (a_text) return a.text < b.text;
-  const double x = as_number(a), y = as_number(b);
-  if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
-  return x < y;
+  return as_number(a) < as_number(b);
 }
 
 void sort_by(std::vector<Group>& groups, const Column& column) {
@@ -178,6 +180,7 @@ void sort_by(std::vector<Group>& groups, const Column& column) {
       if (!x && !y) return false;
       return column.missing_first ? !x : !y;
     }
+    if (is_nan(*x) || is_nan(*y)) return !is_nan(*x) && is_nan(*y);  // last in both directions
     return is_descending ? value_less(*y, *x) : value_less(*x, *y);
   });
 }

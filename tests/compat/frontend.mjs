@@ -16,7 +16,7 @@ const kUsual = [
   /graphs\/graph.*404|404.*graphs\/graph/,
 ];
 
-const browser = await chromium.launch({executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--use-gl=swiftshader', '--enable-unsafe-swiftshader']});
+const browser = await chromium.launch({executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist']});
 let passed = 0;
 let failed = 0;
 
@@ -88,13 +88,12 @@ await check('hparams', 'hparams', async (page) => {
   await page.getByText('Learning rate').first().waitFor({timeout: kPatienceMs});
 });
 await check('projector', 'projector', async (page) => {
-  const frame = page.frameLocator('iframe').first();
-  await frame.getByText('king').first().waitFor({state: 'attached', timeout: kPatienceMs}).catch(() => undefined);
-  const inner = page.frames().find((f) => f.url().includes('plugin_entry.html'));
-  if (!inner) return 'the frame did not load';
-  const nested = page.frames().find((f) => f.url().includes('projector_binary.html'));
-  const target = nested ?? inner;
-  await target.waitForFunction(() => /Points:\s*10/.test(document.body.innerText) || document.querySelector('vz-projector-app, vz-projector'), undefined, {timeout: kPatienceMs});
+  const tensor = await page.waitForResponse((r) => r.url().includes('/projector/tensor?'), {timeout: kPatienceMs});
+  if (tensor.status() !== 200) return `the tensor answers ${tensor.status()}`;
+  const frame = page.frame({url: /projector_binary\.html/});
+  if (!frame) return 'the frame did not load';
+  await frame.getByText('Points:').first().waitFor({state: 'attached', timeout: kPatienceMs});
+  await frame.getByText(/\b10\b/).first().waitFor({state: 'attached', timeout: kPatienceMs});
 });
 
 await browser.close();

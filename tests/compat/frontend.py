@@ -66,7 +66,7 @@ class Proxy(http.server.BaseHTTPRequestHandler):
         if path.startswith("/data/plugin/projector/") and asset.is_file():
             return self.reply(200, [("Content-Type", kind)], asset.read_bytes())
         connection = http.client.HTTPConnection(*self.target, timeout=60)
-        headers = {k: v for k, v in self.headers.items() if k.lower() not in ("host", "connection", "accept-encoding")}
+        headers = {k: v for k, v in self.headers.items() if k.lower() in ("content-type", "accept", "range")}
         connection.request(self.command, self.path, body=body or None, headers=headers)
         answer = connection.getresponse()
         self.reply(answer.status, answer.getheaders(), answer.read())

@@ -42,26 +42,38 @@ class Server:
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
 
     def __enter__(self):
+        try:
+            return self.ready()
+        except BaseException:
+            self.stop()
+            raise
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def ready(self):
         for line in self.process.stdout:
             if found := re.search(r"http://[\w.\[\]:]+:(\d+)", line):
-                self.base = "http://127.0.0.1:" + found[1]
+                base = "http://127.0.0.1:" + found[1]
                 break
         else:
             raise RuntimeError("Sonde did not start")
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            with urllib.request.urlopen(self.base + "/api/v1/status", timeout=30) as answer:
-                if not json.load(answer).get("loading"):
-                    return self.base
+            with urllib.request.urlopen(base + "/api/v1/diagnosis", timeout=30) as answer:
+                if not json.load(answer)["progress"]["loading"]:
+                    return base
             time.sleep(0.02)
         raise RuntimeError("Sonde did not finish loading")
 
-    def __exit__(self, *_):
-        self.process.send_signal(signal.SIGINT)
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(10)
         except subprocess.TimeoutExpired:
             self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
 
 
 def replay_kept():

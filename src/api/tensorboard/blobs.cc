@@ -117,6 +117,13 @@ std::shared_ptr<const query::SequenceLengths> lengths_of(const Context& context,
       });
 }
 
+std::optional<uint64_t> element_index(int64_t sample, uint32_t before, uint32_t length) {
+  const int64_t wanted = sample > INT32_MAX ? INT32_MAX : sample + before;
+  const int64_t index = wanted < 0 ? wanted + length : wanted;
+  if (index < 0 || index >= length) return std::nullopt;
+  return static_cast<uint64_t>(index);
+}
+
 std::string image_type(std::string_view bytes) {
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
   if (bytes.starts_with("\xff\xd8")) return "image/jpeg";

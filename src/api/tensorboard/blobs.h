@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,13 @@ Result<std::string> read_blob(const Context& context, std::string_view key);
 std::shared_ptr<const query::SequenceLengths> lengths_of(const Context& context,
                                                          const store::RunSnapshot& run,
                                                          const store::Series& series);
+
+inline constexpr uint32_t kImageSizes = 2;  // width and height come before the images
+
+// The element that a request's `sample` means in a sequence of `length` whose first `before`
+// elements are no samples. Negative numbers count as Python's indices do, as in TensorBoard's
+// answers.
+std::optional<uint64_t> element_index(int64_t sample, uint32_t before, uint32_t length);
 
 // image/png, image/jpeg, image/gif, image/bmp by the first bytes, else application/octet-stream.
 std::string image_type(std::string_view bytes);

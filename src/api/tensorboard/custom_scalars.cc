@@ -156,11 +156,11 @@ Answer layout(const Context& context, const Request&) {
 Answer matching_scalars(const Context& context, const Request& request) {
   const auto run = request.param("run");
   const auto pattern = request.param("tag");
-  if (!run) return invalid("run must be given");
   const auto regex = Regex::compile(pattern.value_or(""));
   if (!pattern || pattern->empty() || !regex) {
     return Answer::json("{\"regex_valid\":false,\"tag_to_events\":{}}");
   }
+  if (!run) return invalid("run must be given");
   const auto snapshot = context.store.snapshot();
   std::vector<const store::Series*> found;
   if (const store::RunSnapshot* known = snapshot->find(*run)) {

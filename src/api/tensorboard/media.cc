@@ -9,14 +9,13 @@ namespace sonde::api::tensorboard {
 namespace {
 
 constexpr auto kSequence = store::DataClass::kBlobSequence;
-constexpr uint32_t kSizes = 2;  // width and height come before the images
 
 Answer image_tags(const Context& context, const Request&) {
   return tag_listing(
       context, kSequence, "images",
       [&](JsonWriter& json, const store::RunSnapshot& run, const store::Series& series) {
         const uint32_t most = query::longest(series, *lengths_of(context, run, series));
-        json.key("samples").number(static_cast<int64_t>(most) - kSizes);
+        json.key("samples").number(static_cast<int64_t>(most) - kImageSizes);
       });
 }
 
@@ -59,9 +58,9 @@ void for_each_sample(const Context& context, const Wanted& wanted, std::string_v
   const auto lengths = lengths_of(context, *wanted.found_run, *wanted.series);
   const uint64_t limit = samples(context, plugin, query::kAllSamples);
   for (const query::SequencePoint& step : query::sequence_points(*wanted.series, *lengths, limit)) {
-    if (wanted.sample < 0 || wanted.sample + before >= step.length) continue;
-    fn(step.point, encode({std::string(plugin), wanted.run, wanted.tag, step.point.step,
-                           static_cast<uint64_t>(wanted.sample) + before}));
+    const auto index = element_index(wanted.sample, before, step.length);
+    if (!index) continue;
+    fn(step.point, encode({std::string(plugin), wanted.run, wanted.tag, step.point.step, *index}));
   }
 }
 
@@ -72,7 +71,7 @@ Answer image_list(const Context& context, const Request& request) {
   std::string out;
   JsonWriter json(out);
   json.array([&] {
-    for_each_sample(context, wanted, "images", kSizes,
+    for_each_sample(context, wanted, "images", kImageSizes,
                     [&](const store::BlobPoint& point, const std::string& key) {
                       json.object([&] {
                         json.key("wall_time").number(point.wall_time);

@@ -230,16 +230,14 @@ std::string image_steps(const Context& context, const Part& part) {
   const uint64_t limit = samples(context, "images", query::kAllSamples);
   std::string out;
   for (const query::SequencePoint& step : query::sequence_points(*part.series, *lengths, limit)) {
-    const int64_t index = part.element->sample + 2;
-    if (part.element->sample < 0 || index >= step.length) continue;
+    const auto index = element_index(part.element->sample, kImageSizes, step.length);
+    if (!index) continue;
     out += out.empty() ? "[{\"step\":" : ",{\"step\":";
     append_integer(out, step.point.step);
     out += ",\"wallTime\":";
     append_json_number(out, step.point.wall_time);
     out += ",\"imageId\":\"" +
-           encode({"images", part.run->name, part.series->tag(), step.point.step,
-                   static_cast<uint64_t>(index)}) +
-           "\"}";
+           encode({"images", part.run->name, part.series->tag(), step.point.step, *index}) + "\"}";
   }
   if (!out.empty()) out.push_back(']');
   return out;
@@ -310,6 +308,9 @@ Answer time_series(const Context& context, const Request& request) {
   if (!text || text->empty()) return invalid("Missing 'requests' field");
   const auto requests = read_json(*text);
   if (!requests) return invalid("Unable to parse 'requests' as JSON");
+  const bool is_empty_object = requests->is_object() && requests->members.empty();
+  if (is_empty_object)
+    return Answer::json("[]");  // as TensorBoard: nothing asked, nothing answered
   if (!requests->is_array() || requests->items.size() > kMaxRequests) {
     return invalid("'requests' must be a list of at most " + std::to_string(kMaxRequests) +
                    " objects");
