@@ -24,6 +24,9 @@ SUITES = [
     ("http", [PYTHON, "-m", "pytest", "tests/http"], False),
     ("writers", [PYTHON, "tests/writers/run.py"], False),
     ("writers-slow", [PYTHON, "tests/writers/slow.py"], True),
+    ("compat", [PYTHON, "tests/compat/replay.py"], False),
+    ("compat-attacks", [PYTHON, "tests/compat/attacks.py"], False),
+    ("compat-page", [PYTHON, "tests/compat/frontend.py"], True),
     ("page-types", ["npm", "--prefix", "web", "run", "--silent", "check"], False),
     ("page-unit", ["npm", "--prefix", "web", "run", "--silent", "test"], False),
 ]
