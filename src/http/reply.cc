@@ -314,7 +314,9 @@ Reply make_reply(const Policy& policy, api::Answer answer, const Head& request, 
   if (!form.content_range.empty()) head.line("Content-Range", form.content_range);
   for (const auto& [name, value] : answer.headers) head.line(name, value);
   if (is_open_ended) {
-    if (reply.events) head.line("X-Accel-Buffering", "no");
+    if (reply.events && !has_header(answer, "X-Accel-Buffering")) {
+      head.line("X-Accel-Buffering", "no");
+    }
     if (request.version == 11) {
       reply.chunked = true;
       head.line("Transfer-Encoding", "chunked");
