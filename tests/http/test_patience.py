@@ -1,0 +1,102 @@
+"""Clients that are slow on purpose or many: they are given up on, and everybody else is served meanwhile. Takes half a minute."""
+
+import contextlib
+import os
+import resource
+import socket
+import threading
+import time
+
+import pytest
+from server import request, running, until
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running() as s:
+        yield s
+
+
+def metric(server, name):
+    return next(float(line.split()[1]) for line in server.ask("/metrics").text.splitlines() if line.startswith(name + " "))
+
+
+def closed(connection):
+    connection.settimeout(40)
+    with contextlib.suppress(ConnectionError):
+        while connection.recv(65536):
+            pass
+    return True
+
+
+def test_slowloris_is_closed_and_blocks_nobody(server):
+    with contextlib.ExitStack() as stack:
+        slow = [stack.enter_context(contextlib.closing(server.connect())) for _ in range(200)]
+        for connection in slow:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-")
+        stop = threading.Event()
+
+        def drip():
+            while not stop.wait(0.5):
+                for connection in slow:
+                    with contextlib.suppress(OSError):
+                        connection.send(b"a")
+        dripper = threading.Thread(target=drip)
+        dripper.start()
+        for _ in range(20):
+            assert server.ask("/healthz").status == 200
+        until(lambda: metric(server, "sonde_http_timeouts_total") >= len(slow), 40)
+        stop.set()
+        dripper.join()
+        assert all(closed(connection) for connection in slow)
+    until(lambda: metric(server, "sonde_http_connections") < 10, 40)
+
+
+def test_a_slow_body_is_given_up_on(server):
+    before = metric(server, "sonde_http_timeouts_total")
+    with contextlib.closing(server.connect()) as connection:
+        connection.sendall(b"POST /data/plugin/timeseries/timeSeries HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nab")
+        assert closed(connection)
+    assert metric(server, "sonde_http_timeouts_total") == before + 1
+
+
+def test_many_idle_connections_leave_room(server):
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    count = min(10_000, hard - 500)
+    before = server.rss_mb()
+    with contextlib.ExitStack() as stack:
+        for _ in range(count):
+            stack.enter_context(contextlib.closing(server.connect()))
+        until(lambda: metric(server, "sonde_http_connections") >= count)
+        start = time.monotonic()
+        for _ in range(50):
+            assert server.ask("/healthz").status == 200
+        print(f"{count} idle: {server.rss_mb() - before:.0f} MB more, {(time.monotonic() - start) * 20:.1f} ms a request")
+        assert server.rss_mb() - before < 150
+
+
+def test_few_descriptors_are_enough():
+    """With room for a handful of connections the idle ones make way for new ones."""
+    with running() as server:
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (80, 80))
+        with contextlib.ExitStack() as stack:
+            for _ in range(200):
+                connection = stack.enter_context(contextlib.closing(socket.socket()))
+                connection.settimeout(20)
+                connection.connect(("127.0.0.1", server.port))
+            for _ in range(5):
+                assert server.ask("/healthz").status == 200
+
+
+def test_a_client_that_does_not_read_holds_nothing_for_long(server):
+    held = server.rss_mb()
+    with contextlib.ExitStack() as stack:
+        for _ in range(50):
+            connection = stack.enter_context(contextlib.closing(server.connect()))
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            with contextlib.suppress(OSError):
+                connection.sendall(request("/metrics") * 2000)
+        assert server.ask("/healthz").status == 200
+        assert server.rss_mb() < held + 100
+    assert os.path.exists(f"/proc/{server.process.pid}")
