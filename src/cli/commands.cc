@@ -11,6 +11,7 @@
 
 namespace sonde::cli {
 
+int export_command(const Args& args);
 int inspect_command(const Args& args);
 int profile_command(const Args& args);
 
@@ -25,6 +26,7 @@ int version(const Args&) {
 constexpr Command kCommands[] = {
     {"serve", "serve a log directory (what sonde does without a command)", serve},
     {"inspect", "list the runs, tags, points and damage of a log directory", inspect_command},
+    {"export", "write every point as CSV or JSON lines", export_command},
     {"profile", "show where a captured step spends its time", profile_command},
     {"demo", "train small models and log everything the dashboards can show", demo},
     {"version", "print the version", version},

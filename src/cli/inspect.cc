@@ -480,6 +480,18 @@ void print_tables(const store::Store& store, bool all_tags) {
 }  // namespace
 
 int inspect_command(const Args& args) {
+  if (asks_for_help(args)) {
+    fmt::print(
+        "sonde inspect LOGDIR [--json] [--tags]\n"
+        "\n"
+        "Lists what a log directory holds: runs, tags, points, steps, times, damage.\n"
+        "\n"
+        "  --json                        everything as one JSON object\n"
+        "  --tags                        all tags, however many\n"
+        "{}",
+        kLogdirHelp);
+    return 0;
+  }
   LogdirFlags logdir;
   bool json = false, tags = false;
   Flags flags("sonde inspect");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/strings.h"
@@ -21,6 +22,11 @@ void show_progress(const store::LoadProgress& progress) {
 }
 
 }  // namespace
+
+bool asks_for_help(const std::vector<std::string>& args) {
+  return std::any_of(args.begin(), args.end(),
+                     [](const std::string& arg) { return arg == "--help" || arg == "-h"; });
+}
 
 void LogdirFlags::declare(Flags& flags) {
   flags.positional("logdir", positional);

@@ -19,6 +19,14 @@ struct LogdirFlags {
   void declare(Flags& flags);
 };
 
+inline constexpr std::string_view kLogdirHelp =
+    "  --logdir_spec NAME:DIR,...    several log directories with names\n"
+    "  --purge_orphaned_data false   show what a restart has superseded, too\n"
+    "  --max_memory SIZE             columns above it go to a file on disk (512M, 8G)\n"
+    "  --threads N                   one a core unless given\n";
+
+bool asks_for_help(const std::vector<std::string>& args);
+
 // Loads everything and returns the store. It is never destroyed: giving back the memory of ten
 // million points takes as long as reading them, and the process ends anyway.
 Result<store::Store*> open_logdir(const LogdirFlags& flags);
