@@ -106,7 +106,7 @@ export interface DiagnosisFile {
   readonly bytes: number;
   readonly read: number;
   readonly records: number;
-  readonly points: number;
+  readonly points?: number;
   readonly state: string;
   readonly damage: readonly Damage[];
 }

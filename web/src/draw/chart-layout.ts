@@ -81,6 +81,7 @@ function xRange(model: ChartModel): Domain {
   return [lo, hi];
 }
 
+const FEW_VALUES = 60;
 const MOST_VALUES = 200_000; // enough for quantiles; more would only cost time
 
 function yRange(model: ChartModel, [x0, x1]: Domain): {domain: Domain; above: number; below: number} {
@@ -102,7 +103,8 @@ function yRange(model: ChartModel, [x0, x1]: Domain): {domain: Domain; above: nu
   }
   const used = values.subarray(0, n);
   used.sort();
-  const quantile = model.outliers > 0 && n > 2;
+  // With a few dozen values every end is an "outlier": the rule would only cut the curve.
+  const quantile = model.outliers > 0 && n > FEW_VALUES;
   const lo = used[quantile ? Math.ceil((n - 1) * model.outliers) : 0] ?? NaN;
   const hi = used[quantile ? Math.floor((n - 1) * (1 - model.outliers)) : n - 1] ?? NaN;
   const domain = model.yView ?? niceDomain(model.yScale, lo, hi);

@@ -23,7 +23,7 @@ export function folderRows(diagnosis: Diagnosis): FolderRow[] {
   for (const file of diagnosis.files) {
     const one = at(file.path);
     one.records += file.records;
-    one.points += file.points;
+    one.points += file.points ?? file.records;
     one.read++;
   }
   for (const skip of diagnosis.skipped) {

@@ -15,6 +15,7 @@ export interface Section {
 }
 
 const JOIN = '\n';
+export const SINGLE = '\0single'; // section of the tags without a group
 
 export function cardKey(tags: readonly string[]): string {
   return tags.join(JOIN);
@@ -45,7 +46,15 @@ export function sectionsOf(tags: readonly Tag[]): Section[] {
     if (list === undefined) groups.set(group, [card]);
     else list.push(card);
   }
-  return [...groups].map(([name, cards]) => ({id: name, name, cards}));
+  // Tags without a slash are groups of one: side by side they fill a row instead of a page.
+  const out: Section[] = [];
+  let single: CardSpec[] | undefined;
+  for (const [name, cards] of groups) {
+    if (cards.length > 1 || cards[0]!.tags[0]!.includes('/')) out.push({id: name, name, cards});
+    else if (single === undefined) out.push({id: SINGLE, name: '', cards: (single = [...cards])});
+    else single.push(...cards);
+  }
+  return out;
 }
 
 /** Which sections are open: the user's choice, else the first two and what fits a dozen cards. */

@@ -9,7 +9,8 @@ const tag = (name: string, id: number): Tag => ({id, name, kind: 'scalar', plugi
 
 test('tags are grouped by what is before the first slash', () => {
   const sections = sectionsOf(['a/b/c', 'a/d', 'loss'].map(tag));
-  expect(sections.map((s) => [s.name, s.cards.map((c) => c.title)])).toEqual([['a', ['b/c', 'd']], ['loss', ['loss']]]);
+  expect(sections.map((s) => [s.name, s.cards.map((c) => c.title)])).toEqual([['a', ['b/c', 'd']], ['', ['loss']]]);
+  expect(sectionsOf(['acc', 'loss', 'x/y'].map(tag)).map((s) => s.cards.length)).toEqual([2, 1]);
   const many = sectionsOf(Array.from({length: 40}, (_, i) => tag(`g${Math.floor(i / 10)}/${i}`, i)));
   expect([...openSections({g1: false}, many)]).toEqual(['g0']);
 });
