@@ -96,7 +96,8 @@ export async function run(filter) {
     const page = await context.newPage();
     page.setDefaultTimeout(15000);
     const problems = [];
-    page.on('console', (message) => message.type() === 'error' && problems.push(`console: ${message.text()}`));
+    page.on('console', (message) => message.type() === 'error' && !message.text().startsWith('Failed to load resource') && problems.push(`console: ${message.text()}`));
+    page.on('response', (answer) => answer.status() >= 400 && !process.env.SONDE_IGNORE?.split(',').some((path) => answer.url().includes(path)) && problems.push(`${answer.status()} ${answer.url()}`));
     page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
     page.on('request', (request) => {
       const host = new URL(request.url()).hostname;

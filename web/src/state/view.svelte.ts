@@ -16,7 +16,7 @@ const owned = new Map<string, Owned>();
 const first = readUrl(location.href);
 let waiting: Slices = first.slices; // from the URL, for slices that do not exist yet
 
-const place = $state({tab: first.tab});
+const place = $state({tab: first.tab, slices: 0}); // slices: how many exist, for the effect that watches them
 
 /** The dashboard in view; setting it makes a history entry. */
 export const tab = {
@@ -41,6 +41,7 @@ export function slice<T extends object>(key: string, defaults: T): T {
   if (known !== undefined) return known.state as T;
   const state = $state(structuredClone(defaults));
   owned.set(key, {state: state as Plain, defaults: defaults as Plain});
+  untrack(() => place.slices++);
   const pending = waiting[key];
   if (pending !== undefined) untrack(() => apply(key, pending));
   return state;
@@ -62,6 +63,7 @@ function fits(value: unknown, fallback: unknown): boolean {
 }
 
 export function currentSlices(): Slices {
+  void place.slices;
   const out: Slices = {...waiting};
   for (const [key, {state, defaults}] of owned) {
     const changed: Plain = {};
