@@ -167,13 +167,21 @@ class GrowingIndex {
     const Cell& cell = cells_[lead + (bits >> 63) * negative_];
     return cell.below + (x >= cell.edge);
   }
-  uint32_t buckets() const { return static_cast<uint32_t>(positive_.size() * 2); }
+  // The same for a float32, whose upper half is a cell: no conversion, no limits to keep.
+  uint32_t place(float x) const {
+    const FloatCell& cell = float_cells_[std::bit_cast<uint32_t>(x + 0.0f) >> 16];
+    return cell.below + (x >= cell.edge);
+  }
   const std::vector<double>& positive() const { return positive_; }
 
  private:
   struct Cell {
     double edge = NAN;   // the edge inside this cell, if any
     uint32_t below = 0;  // place of a number in this cell that is below it
+  };
+  struct FloatCell {
+    float edge = NAN;  // the least float that is not below the edge inside this cell
+    uint32_t below = 0;
   };
   static constexpr int kShift = 45;  // exponent and 7 bits of the fraction are left
 
@@ -198,10 +206,38 @@ class GrowingIndex {
         ++passed;
       }
     }
+    make_float_cells();
+  }
+
+  void make_float_cells() {
+    float_cells_.resize(1 << 16);
+    for (uint32_t top = 0; top < (1 << 16); ++top) {
+      const auto first = std::bit_cast<float>(top << 16);
+      const auto last = std::bit_cast<float>(top << 16 | 0xffff);
+      FloatCell& cell = float_cells_[top];
+      // Larger bits are larger magnitudes: below zero the last number of a cell is its least.
+      const float least = top < (1 << 15) ? first : last, most = top < (1 << 15) ? last : first;
+      cell.below = place(static_cast<double>(least));
+      if (std::isnan(least) || std::isnan(most) || place(static_cast<double>(most)) == cell.below)
+        continue;
+      uint32_t low = 0, high = 0xffff;  // bits of the first number on the other side of the edge
+      while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        const double x =
+            std::bit_cast<float>(top << 16 | (top < (1 << 15) ? middle : 0xffff - middle));
+        if (place(x) > cell.below) {
+          high = middle;
+        } else {
+          low = middle + 1;
+        }
+      }
+      cell.edge = std::bit_cast<float>(top << 16 | (top < (1 << 15) ? low : 0xffff - low));
+    }
   }
 
   std::vector<double> positive_;
   std::vector<Cell> cells_;
+  std::vector<FloatCell> float_cells_;
   uint64_t first_ = 0, last_ = 0, negative_ = 0;
 };
 
@@ -241,12 +277,13 @@ template <class T>
 
 template <class T>
 void count_growing(const T* data, size_t n, std::vector<std::array<uint64_t, 4>>& lanes) {
+  using Number = std::conditional_t<std::is_same_v<T, float>, float, double>;
   const GrowingIndex& index = GrowingIndex::instance();
   size_t i = 0;
   for (; i + 4 <= n; i += 4)
     for (size_t lane = 0; lane < 4; ++lane)
-      ++lanes[index.place(static_cast<double>(data[i + lane]))][lane];
-  for (; i < n; ++i) ++lanes[index.place(static_cast<double>(data[i]))][0];
+      ++lanes[index.place(static_cast<Number>(data[i + lane]))][lane];
+  for (; i < n; ++i) ++lanes[index.place(static_cast<Number>(data[i]))][0];
 }
 
 template <class T>
