@@ -12,9 +12,17 @@ try {
   await page.waitForSelector('.jp-NotebookPanel .jp-Cell', { timeout: 120_000 });
   // The kernel must be idle before cells can run.
   await page.waitForSelector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', { timeout: 120_000 });
-  await page.click('text=Run >> nth=0');
-  await page.click('text=Run All Cells >> nth=0');
-  const element = await page.waitForSelector('iframe[id^="sonde-frame-"]', { timeout: 120_000 });
+  // JupyterLab may ask about news or kernels first; a dialog takes all keys.
+  for (const dialog of await page.$$('.jp-Dialog .jp-mod-reject, .jp-Dialog .jp-mod-accept')) await dialog.click().catch(() => {});
+  const first = page.locator('.jp-Notebook .jp-Cell .cm-content').first();
+  await first.click();
+  for (let cell = 0; cell < 3; cell++) {
+    await page.keyboard.press('Shift+Enter');
+    await page.waitForTimeout(300);
+  }
+  const element = await page.waitForSelector('iframe[id^="sonde-frame-"]', { timeout: 120_000 }).catch(async (problem) => {
+    throw new Error(`${problem.message}\n${await page.innerText('body')}`);
+  });
   const frame = await element.contentFrame();
   await frame.waitForLoadState('domcontentloaded', { timeout: 60_000 });
   await frame.waitForFunction(() => document.body && document.body.innerText.trim().length > 0, null, { timeout: 60_000 });

@@ -1,6 +1,7 @@
 """The examples run and log what they say."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -35,7 +36,9 @@ def test_example(tmp_path, name, needs, plugins, made):
     for module in needs:
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"needs {module}")
-    subprocess.run([sys.executable, str(EXAMPLES / f"{name}.py"), str(tmp_path)], check=True)
+    backend = next((b for b in ("tensorflow", "torch", "jax") if importlib.util.find_spec(b) is not None), "")
+    environment = os.environ | {"KERAS_BACKEND": backend}
+    subprocess.run([sys.executable, str(EXAMPLES / f"{name}.py"), str(tmp_path)], check=True, env=environment)
     log = sonde.load(tmp_path)
     assert {series.plugin for series in log.values()} >= plugins
     assert not log.damage and all((tmp_path / path).exists() for path in made)

@@ -16,7 +16,7 @@ import pytest
 from sonde import notebook
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PROGRAM = ROOT / "build" / "release" / "sonde"
+PROGRAM = Path(os.environ.get("SONDE_BINARY") or ROOT / "build" / "release" / "sonde")
 
 
 @pytest.fixture

@@ -16,7 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SONDE_BINARY")}
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), str(ROOT)], check=True, env=environment)
+    given = os.environ.get("SONDE_PROGRAM")  # a program built before saves building it again
+    short = ["-C", f"cmake.define.SONDE_PROGRAM={given}", "-C", "cmake.define.SONDE_WEB=OFF", "-C", "build.targets=_sonde"] if given else []
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), *short, str(ROOT)], check=True, env=environment)
     (wheel,) = folder.glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
     subprocess.run([str(folder / "venv/bin/pip"), "install", "--quiet", str(wheel)], check=True, env=environment)
