@@ -70,7 +70,9 @@ def measure(name, folder):
             import sonde.summary as summary
         writer = summary.create_file_writer(folder)
         writer.set_as_default()
-        out["scalar"] = per_call(2000 if name == "tensorflow" else 50_000, lambda i: summary.scalar("loss", 0.5, step=i), writer.flush)
+        out["scalar"] = per_call(
+            2000 if name == "tensorflow" else 50_000, lambda i: summary.scalar("loss", 0.5, step=i), writer.flush
+        )
         out["histogram"] = per_call(3, lambda i: summary.histogram("h", data, step=i), writer.flush)
         out["image noise"] = per_call(20, lambda i: summary.image("i", noise[None], step=i), writer.flush)
         out["image smooth"] = per_call(20, lambda i: summary.image("i", smooth[None], step=i), writer.flush)
@@ -81,7 +83,9 @@ def measure(name, folder):
     if name == "sonde":
         native = writer._writer
         out["scalar, sonde.Writer"] = per_call(count, lambda i: native.scalar("train/loss", 0.1, i), writer.flush)
-    out["scalars of 3"] = per_call(2000, lambda i: writer.add_scalars("x", {"a": 1.0, "b": 2.0, "c": 3.0}, i), writer.flush)
+    out["scalars of 3"] = per_call(
+        2000, lambda i: writer.add_scalars("x", {"a": 1.0, "b": 2.0, "c": 3.0}, i), writer.flush
+    )
     out["histogram"] = per_call(3, lambda i: writer.add_histogram("h", data, i), writer.flush)
     out["image noise"] = per_call(20, lambda i: writer.add_image("i", noise, i, dataformats="HWC"), writer.flush)
     out["image smooth"] = per_call(20, lambda i: writer.add_image("i", smooth, i, dataformats="HWC"), writer.flush)
@@ -127,27 +131,51 @@ def main():
         finally:
             shutil.rmtree(folder)
         return
-    interpreters = {"torch": os.environ.get("SONDE_PYTHON_TORCH", sys.executable), "tensorflow": os.environ.get("SONDE_PYTHON_TF", sys.executable)}
+    interpreters = {
+        "torch": os.environ.get("SONDE_PYTHON_TORCH", sys.executable),
+        "tensorflow": os.environ.get("SONDE_PYTHON_TF", sys.executable),
+    }
     interpreters["tensorboardX"] = interpreters["torch"]
     results = {}
     extra = ["--quick"] if QUICK else []
     for round_number in range(2 if QUICK else 5):
         for name in ("sonde", "torch", "tensorboardX", "sonde.summary", "tensorflow"):
             environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-            run = subprocess.run([interpreters.get(name, sys.executable), __file__, "--one", name, *extra], env=environment, capture_output=True, text=True)
+            run = subprocess.run(
+                [interpreters.get(name, sys.executable), __file__, "--one", name, *extra],
+                env=environment,
+                capture_output=True,
+                text=True,
+            )
             if run.returncode != 0:
                 if round_number == 0:
-                    print(f"{name} left out: {run.stderr.strip().splitlines()[-1] if run.stderr else run.returncode}", file=sys.stderr)
+                    print(
+                        f"{name} left out: {run.stderr.strip().splitlines()[-1] if run.stderr else run.returncode}",
+                        file=sys.stderr,
+                    )
                 continue
             for what, seconds in json.loads(run.stdout.splitlines()[-1]).items():
                 results.setdefault(what, {}).setdefault(name, []).append(seconds)
-    print(f"{'CPU a call':22}" + "".join(f"{n:>16}" for n in ("sonde", "torch", "tensorboardX", "sonde.summary", "tensorflow")))
+    print(
+        f"{'CPU a call':22}"
+        + "".join(f"{n:>16}" for n in ("sonde", "torch", "tensorboardX", "sonde.summary", "tensorflow"))
+    )
     for what, by_name in results.items():
-        cells = [statistics.median(by_name[n]) * 1e6 if n in by_name else None for n in ("sonde", "torch", "tensorboardX", "sonde.summary", "tensorflow")]
+        cells = [
+            statistics.median(by_name[n]) * 1e6 if n in by_name else None
+            for n in ("sonde", "torch", "tensorboardX", "sonde.summary", "tensorflow")
+        ]
         print(f"{what:22}" + "".join(f"{c:13.2f} us" if c is not None else f"{'-':>16}" for c in cells))
-    run = subprocess.run([sys.executable, __file__, "--one", "slowdown"], env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, __file__, "--one", "slowdown"],
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+    )
     if run.returncode == 0:
-        print(f"training loop with 5 scalars a step and a histogram every 100 steps: {float(run.stdout) * 100:+.2f} % CPU")
+        print(
+            f"training loop with 5 scalars a step and a histogram every 100 steps: {float(run.stdout) * 100:+.2f} % CPU"
+        )
 
 
 if __name__ == "__main__":

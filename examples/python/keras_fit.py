@@ -14,16 +14,23 @@ def main(folder: str) -> None:
     rng = np.random.default_rng(7)
     x = rng.random((600, 8, 8, 1)).astype(np.float32)
     y = (x.mean(axis=(1, 2, 3)) > 0.5).astype(np.int32)
-    model = keras.Sequential([
-        keras.layers.Input((8, 8, 1)),
-        keras.layers.Conv2D(4, 3, activation="relu", name="conv"),
-        keras.layers.Flatten(),
-        keras.layers.Dense(16, activation="relu", name="hidden"),
-        keras.layers.Dense(2, activation="softmax", name="classes"),
-    ])
+    model = keras.Sequential(
+        [
+            keras.layers.Input((8, 8, 1)),
+            keras.layers.Conv2D(4, 3, activation="relu", name="conv"),
+            keras.layers.Flatten(),
+            keras.layers.Dense(16, activation="relu", name="hidden"),
+            keras.layers.Dense(2, activation="softmax", name="classes"),
+        ]
+    )
     model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
     model.fit(
-        x, y, epochs=4, batch_size=32, validation_split=0.2, verbose=0,
+        x,
+        y,
+        epochs=4,
+        batch_size=32,
+        validation_split=0.2,
+        verbose=0,
         callbacks=[
             sonde.keras.TensorBoard(folder, histogram_freq=1, write_images=True, profile_batch=(5, 8)),
             hp.KerasCallback(folder, {"optimizer": "adam", "batch": 32}),

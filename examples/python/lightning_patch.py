@@ -30,8 +30,13 @@ class Regression(lightning.LightningModule):
 def main(folder: str) -> None:
     data = torch.utils.data.TensorDataset(torch.rand(512, 1) * 2 - 1)
     trainer = lightning.Trainer(
-        max_epochs=5, logger=TensorBoardLogger(folder, name="sine"), log_every_n_steps=1, accelerator="cpu",
-        enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
+        max_epochs=5,
+        logger=TensorBoardLogger(folder, name="sine"),
+        log_every_n_steps=1,
+        accelerator="cpu",
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
     )
     trainer.fit(Regression(), torch.utils.data.DataLoader(data, batch_size=32))
 

@@ -30,9 +30,27 @@ if TYPE_CHECKING:
     from .reader import load
     from .writer import SummaryWriter
 
-__all__ = ["SummaryWriter", "Writer", "__version__", "hparams", "keras", "load", "notebook", "patch", "projector", "summary"]
+__all__ = [
+    "SummaryWriter",
+    "Writer",
+    "__version__",
+    "hparams",
+    "keras",
+    "load",
+    "notebook",
+    "patch",
+    "projector",
+    "summary",
+]
 
-_WHERE = {"SummaryWriter": "writer", "FileWriter": "_file_writer", "load": "reader", "patch": "_patch", "unpatch": "_patch", "program": "_program"}
+_WHERE = {
+    "SummaryWriter": "writer",
+    "FileWriter": "_file_writer",
+    "load": "reader",
+    "patch": "_patch",
+    "unpatch": "_patch",
+    "program": "_program",
+}
 
 
 def __getattr__(name: str) -> Any:

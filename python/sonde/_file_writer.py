@@ -20,11 +20,25 @@ def serialized(message: Any) -> bytes:
 class EventFileWriter:
     """tensorboard.summary.writer.event_file_writer.EventFileWriter over Sonde's writer."""
 
-    def __init__(self, logdir: Any, max_queue_size: int = 10, flush_secs: float = 120, filename_suffix: str = "", purge_step: int | None = None, source: str = _SOURCE) -> None:
+    def __init__(
+        self,
+        logdir: Any,
+        max_queue_size: int = 10,
+        flush_secs: float = 120,
+        filename_suffix: str = "",
+        purge_step: int | None = None,
+        source: str = _SOURCE,
+    ) -> None:
         self._logdir = os.fspath(logdir)
         # flush_secs is an upper bound: one second at most is ever at risk.
         interval = min(1.0, float(flush_secs)) if flush_secs else 1.0
-        self._writer = _sonde.Writer(self._logdir, flush_interval_s=interval, filename_suffix=filename_suffix, purge_step=purge_step, source=source)
+        self._writer = _sonde.Writer(
+            self._logdir,
+            flush_interval_s=interval,
+            filename_suffix=filename_suffix,
+            purge_step=purge_step,
+            source=source,
+        )
 
     def get_logdir(self) -> str:
         return self._logdir
@@ -45,7 +59,15 @@ class EventFileWriter:
 class FileWriter:
     """torch.utils.tensorboard.FileWriter over Sonde's writer."""
 
-    def __init__(self, log_dir: Any, max_queue: int = 10, flush_secs: float = 120, filename_suffix: str = "", purge_step: int | None = None, source: str = _SOURCE) -> None:
+    def __init__(
+        self,
+        log_dir: Any,
+        max_queue: int = 10,
+        flush_secs: float = 120,
+        filename_suffix: str = "",
+        purge_step: int | None = None,
+        source: str = _SOURCE,
+    ) -> None:
         self.event_writer = EventFileWriter(str(log_dir), max_queue, flush_secs, filename_suffix, purge_step, source)
         self._writer = self.event_writer._writer
 

@@ -26,7 +26,9 @@ _undo: list[Any] = []
 
 def _module(name: str, **content: Any) -> types.ModuleType:
     module = types.ModuleType(name, f"{name}, provided by sonde.patch().")
-    module.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package="." not in name or name.endswith("tensorboard"))
+    module.__spec__ = importlib.machinery.ModuleSpec(
+        name, None, is_package="." not in name or name.endswith("tensorboard")
+    )
     module.__path__ = []  # type: ignore[attr-defined]
     module.__dict__.update(content, __version__=__version__)
     return module
@@ -34,8 +36,21 @@ def _module(name: str, **content: Any) -> types.ModuleType:
 
 def _torch_modules() -> dict[str, types.ModuleType]:
     classes = {"SummaryWriter": writer.SummaryWriter, "FileWriter": FileWriter}
-    functions = {name: getattr(_torch_summaries, name) for name in (
-        "audio", "custom_scalars", "histogram_raw", "hparams", "mesh", "pr_curve", "pr_curve_raw", "scalar", "text", "video")}
+    functions = {
+        name: getattr(_torch_summaries, name)
+        for name in (
+            "audio",
+            "custom_scalars",
+            "histogram_raw",
+            "hparams",
+            "mesh",
+            "pr_curve",
+            "pr_curve_raw",
+            "scalar",
+            "text",
+            "video",
+        )
+    }
     summary = _module("torch.utils.tensorboard.summary", **functions)
     inner = _module("torch.utils.tensorboard.writer", **classes)
     return {
@@ -46,10 +61,18 @@ def _torch_modules() -> dict[str, types.ModuleType]:
 
 
 def _x_modules() -> dict[str, types.ModuleType]:
-    classes = {"SummaryWriter": _tensorboardx.SummaryWriter, "GlobalSummaryWriter": _tensorboardx.GlobalSummaryWriter, "FileWriter": FileWriter}
+    classes = {
+        "SummaryWriter": _tensorboardx.SummaryWriter,
+        "GlobalSummaryWriter": _tensorboardx.GlobalSummaryWriter,
+        "FileWriter": FileWriter,
+    }
     inner = _module("tensorboardX.writer", **classes)
     summary = _module("tensorboardX.summary", hparams=lambda h, m: _torch_summaries.hparams(h, m, real_bools=True))
-    return {"tensorboardX": _module("tensorboardX", **classes, writer=inner, summary=summary), "tensorboardX.writer": inner, "tensorboardX.summary": summary}
+    return {
+        "tensorboardX": _module("tensorboardX", **classes, writer=inner, summary=summary),
+        "tensorboardX.writer": inner,
+        "tensorboardX.summary": summary,
+    }
 
 
 class _Distribution(importlib.metadata.Distribution):

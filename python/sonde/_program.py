@@ -13,7 +13,11 @@ def program() -> str:
     chosen = os.environ.get("SONDE_BINARY")
     if chosen:
         return chosen
-    for folder in (sysconfig.get_path("scripts"), os.path.dirname(sys.executable), sysconfig.get_path("scripts", f"{os.name}_user")):
+    for folder in (
+        sysconfig.get_path("scripts"),
+        os.path.dirname(sys.executable),
+        sysconfig.get_path("scripts", f"{os.name}_user"),
+    ):
         path = os.path.join(folder, "sonde")
         if os.access(path, os.X_OK):
             return path

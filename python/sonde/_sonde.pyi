@@ -6,8 +6,16 @@ __version__: str
 
 class Writer:
     def __init__(
-        self, folder: str, *, flush_interval_s: float = 1.0, max_buffer_bytes: int = ..., drop_when_full: bool = False,
-        filename_suffix: str = "", purge_step: int | None = None, source: str = "sonde", create_now: bool = True,
+        self,
+        folder: str,
+        *,
+        flush_interval_s: float = 1.0,
+        max_buffer_bytes: int = ...,
+        drop_when_full: bool = False,
+        filename_suffix: str = "",
+        purge_step: int | None = None,
+        source: str = "sonde",
+        create_now: bool = True,
         whole_second_header: bool = False,
     ) -> None: ...
     def scalar(self, tag: str, value: float, step: int, wall_time: float | None = None) -> bool: ...
@@ -32,8 +40,13 @@ class ScalarLog:
     @property
     def _writer(self) -> Writer: ...
     def add_scalar(
-        self, tag: str | None, scalar_value: Any, global_step: Any = None, walltime: float | None = None,
-        new_style: bool = False, double_precision: bool = False,
+        self,
+        tag: str | None,
+        scalar_value: Any,
+        global_step: Any = None,
+        walltime: float | None = None,
+        new_style: bool = False,
+        double_precision: bool = False,
     ) -> None: ...
 
 class Log:
@@ -58,5 +71,9 @@ def image_summary(tag: str, data: Any, max_outputs: int = 3, description: str = 
 def video_summary(tag: str, data: Any, frames_per_s: float = 4.0, description: str = "") -> bytes: ...
 def audio_summary(tag: str, data: Any, sample_rate: int, max_outputs: int = 3, description: str = "") -> bytes: ...
 def tensor_summary(tag: str, data: Any, plugin: str = "", content: bytes = b"", description: str = "") -> bytes: ...
-def pr_curve_summary(tag: str, labels: Any, predictions: Any, weights: Any = None, num_thresholds: int = 201, description: str = "") -> bytes: ...
-def mesh_summary(tag: str, vertices: Any, faces: Any = None, colors: Any = None, json_config: str = "", description: str = "") -> bytes: ...
+def pr_curve_summary(
+    tag: str, labels: Any, predictions: Any, weights: Any = None, num_thresholds: int = 201, description: str = ""
+) -> bytes: ...
+def mesh_summary(
+    tag: str, vertices: Any, faces: Any = None, colors: Any = None, json_config: str = "", description: str = ""
+) -> bytes: ...

@@ -1,6 +1,7 @@
 """tensorboardX.SummaryWriter where it differs from torch's: tags are cleaned, add_scalars nests directories, bools
 stay bools, scalars can carry a display name and a description."""
 
+# mypy: disable-error-code="override"
 from __future__ import annotations
 
 import contextlib
@@ -59,9 +60,17 @@ class SummaryWriter(TorchSummaryWriter):
     """Drop-in for tensorboardX.SummaryWriter."""
 
     def __init__(
-        self, logdir: Any = None, comment: str = "", purge_step: int | None = None, max_queue: int = 10,
-        flush_secs: float = 120, filename_suffix: str = "", write_to_disk: bool = True, log_dir: Any = None,
-        comet_config: Any = None, **kwargs: Any,
+        self,
+        logdir: Any = None,
+        comment: str = "",
+        purge_step: int | None = None,
+        max_queue: int = 10,
+        flush_secs: float = 120,
+        filename_suffix: str = "",
+        write_to_disk: bool = True,
+        log_dir: Any = None,
+        comet_config: Any = None,
+        **kwargs: Any,
     ) -> None:
         folder = logdir or log_dir or default_log_dir(comment)
         self.logdir = folder
@@ -83,7 +92,15 @@ class SummaryWriter(TorchSummaryWriter):
     def _add(self, made: bytes, global_step: Any = None, walltime: float | None = None) -> None:
         super()._add(made, *self._at(global_step, walltime))
 
-    def add_scalar(self, tag: str, scalar_value: Any, global_step: Any = None, walltime: Any = None, display_name: str = "", summary_description: str = "") -> None:  # type: ignore[override]
+    def add_scalar(
+        self,
+        tag: str,
+        scalar_value: Any,
+        global_step: Any = None,
+        walltime: Any = None,
+        display_name: str = "",
+        summary_description: str = "",
+    ) -> None:
         step, walltime = self._at(global_step, walltime)
         tag, number = clean_tag(tag), self._number(scalar_value)
         if display_name or summary_description:
@@ -93,7 +110,9 @@ class SummaryWriter(TorchSummaryWriter):
         else:
             self._get_file_writer()._writer.rounded_scalar(tag, number, to_step(step), walltime)
 
-    def add_scalars(self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: Any = None, walltime: float | None = None) -> None:
+    def add_scalars(
+        self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: Any = None, walltime: float | None = None
+    ) -> None:
         step, walltime = self._at(global_step, walltime)
         walltime = time.time() if walltime is None else walltime
         super().add_scalars(clean_tag(main_tag), tag_scalar_dict, step, walltime)
@@ -112,7 +131,9 @@ class SummaryWriter(TorchSummaryWriter):
             json.dump(self.scalar_dict, file)
         self.scalar_dict = {}
 
-    def add_hparams(self, hparam_dict: dict[str, Any], metric_dict: dict[str, Any], name: str | None = None, global_step: Any = None) -> None:  # type: ignore[override]
+    def add_hparams(
+        self, hparam_dict: dict[str, Any], metric_dict: dict[str, Any], name: str | None = None, global_step: Any = None
+    ) -> None:
         if type(hparam_dict) is not dict or type(metric_dict) is not dict:
             raise TypeError("hparam_dict and metric_dict should be dictionary.")
         summaries = make.hparams(hparam_dict, metric_dict, real_bools=True)
@@ -123,7 +144,14 @@ class SummaryWriter(TorchSummaryWriter):
             writer._writer.rounded_scalar(clean_tag(tag), self._number(value), to_step(global_step))
         writer.close()
 
-    def add_images(self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None, dataformats: str = "NCHW") -> None:
+    def add_images(
+        self,
+        tag: str,
+        img_tensor: Any,
+        global_step: Any = None,
+        walltime: float | None = None,
+        dataformats: str = "NCHW",
+    ) -> None:
         if isinstance(img_tensor, list):
             import numpy as np
 
@@ -134,11 +162,26 @@ class SummaryWriter(TorchSummaryWriter):
             img_tensor, dataformats = np.stack([make_np(one) for one in img_tensor]), "N" + dataformats
         super().add_images(clean_tag(tag), img_tensor, global_step, walltime, dataformats)
 
-    def add_video(self, tag: str, vid_tensor: Any, global_step: Any = None, fps: float = 4, walltime: float | None = None, dataformats: str = "NTCHW") -> None:  # type: ignore[override]
+    def add_video(
+        self,
+        tag: str,
+        vid_tensor: Any,
+        global_step: Any = None,
+        fps: float = 4,
+        walltime: float | None = None,
+        dataformats: str = "NTCHW",
+    ) -> None:
         array = make_np(vid_tensor).transpose([dataformats.upper().find(axis) for axis in "NTCHW"])
         super().add_video(clean_tag(tag), array, global_step, fps, walltime)
 
-    def add_audio(self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100, walltime: float | None = None) -> None:
+    def add_audio(
+        self,
+        tag: str,
+        snd_tensor: Any,
+        global_step: Any = None,
+        sample_rate: int = 44100,
+        walltime: float | None = None,
+    ) -> None:
         # tensorboardX encodes with libsndfile, which rounds x * 32768 down.
         import numpy as np
 
@@ -167,7 +210,16 @@ def _cleaning(name: str) -> Any:
     return method
 
 
-for _name in ("add_histogram", "add_histogram_raw", "add_image", "add_image_with_boxes", "add_text", "add_pr_curve", "add_pr_curve_raw", "add_mesh"):
+for _name in (
+    "add_histogram",
+    "add_histogram_raw",
+    "add_image",
+    "add_image_with_boxes",
+    "add_text",
+    "add_pr_curve",
+    "add_pr_curve_raw",
+    "add_mesh",
+):
     setattr(SummaryWriter, _name, _cleaning(_name))
 
 
@@ -190,14 +242,14 @@ class GlobalSummaryWriter(SummaryWriter):
         self._counts[tag] = self._counts.get(tag, -1) + 1
         return self._counts[tag]
 
-    def add_scalar(self, tag: str, scalar_value: Any, walltime: Any = None) -> None:  # type: ignore[override]
+    def add_scalar(self, tag: str, scalar_value: Any, walltime: Any = None) -> None:
         super().add_scalar(tag, scalar_value, self._next(tag), walltime)
 
-    def add_image(self, tag: str, img_tensor: Any, walltime: Any = None, dataformats: str = "CHW") -> None:  # type: ignore[override]
+    def add_image(self, tag: str, img_tensor: Any, walltime: Any = None, dataformats: str = "CHW") -> None:
         super().add_image(tag, img_tensor, self._next(tag), walltime, dataformats)
 
-    def add_audio(self, tag: str, snd_tensor: Any, sample_rate: int = 44100, walltime: Any = None) -> None:  # type: ignore[override]
+    def add_audio(self, tag: str, snd_tensor: Any, sample_rate: int = 44100, walltime: Any = None) -> None:
         super().add_audio(tag, snd_tensor, self._next(tag), sample_rate, walltime)
 
-    def add_text(self, tag: str, text_string: str, walltime: Any = None) -> None:  # type: ignore[override]
+    def add_text(self, tag: str, text_string: str, walltime: Any = None) -> None:
         super().add_text(tag, text_string, self._next(tag), walltime)

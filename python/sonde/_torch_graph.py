@@ -46,9 +46,11 @@ def _modules(trace: Any) -> tuple[str, dict[str, str]]:
     """The name of the whole model, and `__module.a.b` -> `Class[b]`."""
 
     def name_of(module: Any) -> str:
-        return getattr(module, "_name", None) or getattr(module, "original_name", "Module")
+        return str(getattr(module, "_name", None) or getattr(module, "original_name", "Module"))
 
-    names = {path: f"{name_of(module)}[{path.split('.')[-1]}]" for path, module in trace.named_modules(prefix="__module")}
+    names = {
+        path: f"{name_of(module)}[{path.split('.')[-1]}]" for path, module in trace.named_modules(prefix="__module")
+    }
     return name_of(trace), names
 
 

@@ -15,7 +15,9 @@ def scalar(tag: str | None, number: float, new_style: bool = False, double_preci
     if not new_style:
         return summary(Message().text(1, tag).float(2, _float32(number)))
     tensor = Message().varint(1, 2 if double_precision else 1)
-    tensor.bytes(6, struct.pack("<d", number)) if double_precision else tensor.bytes(5, struct.pack("<f", _float32(number)))
+    tensor.bytes(6, struct.pack("<d", number)) if double_precision else tensor.bytes(
+        5, struct.pack("<f", _float32(number))
+    )
     return summary(value(tag, tensor=tensor, metadata=metadata("scalars")))
 
 
@@ -74,15 +76,35 @@ def histogram(tag: str | None, values: Any, bins: Any, max_bins: int | None = No
         array = array.astype(float)
     edges = None
     if bins is not None:
-        edges = np.histogram_bin_edges(array.astype(float), bins=bins).astype(float) if np.ndim(bins) == 0 else np.asarray(bins, float)
+        edges = (
+            np.histogram_bin_edges(array.astype(float), bins=bins).astype(float)
+            if np.ndim(bins) == 0
+            else np.asarray(bins, float)
+        )
     proto = _sonde.histo(native(array), edges, max_bins)
     if proto is None:
         raise ValueError("The histogram is empty, please file a bug report.")
     return summary(value(tag, histo=proto))
 
 
-def histogram_raw(tag: str | None, min: float, max: float, num: float, sum: float, sum_squares: float, bucket_limits: Any, bucket_counts: Any) -> Summary:
-    proto = Message().number(1, float(min)).number(2, float(max)).number(3, float(num)).number(4, float(sum)).number(5, float(sum_squares))
+def histogram_raw(
+    tag: str | None,
+    min: float,
+    max: float,
+    num: float,
+    sum: float,
+    sum_squares: float,
+    bucket_limits: Any,
+    bucket_counts: Any,
+) -> Summary:
+    proto = (
+        Message()
+        .number(1, float(min))
+        .number(2, float(max))
+        .number(3, float(num))
+        .number(4, float(sum))
+        .number(5, float(sum_squares))
+    )
     for field, column in ((6, bucket_limits), (7, bucket_counts)):
         numbers = [float(x) for x in column]
         if numbers:
@@ -99,7 +121,9 @@ def to_hwc(array: Any, dataformats: str) -> Any:
     import numpy as np
 
     if len(set(dataformats)) != len(dataformats):
-        raise AssertionError(f"You can not use the same dimension shorthand twice.             input_format: {dataformats}")
+        raise AssertionError(
+            f"You can not use the same dimension shorthand twice.             input_format: {dataformats}"
+        )
     if array.ndim != len(dataformats):
         raise AssertionError(
             f"size of input tensor and input format are different.         tensor shape: {array.shape}, input_format: {dataformats}"
@@ -132,7 +156,9 @@ def grid(batch: Any, columns: int = 8) -> Any:
     return out
 
 
-def image(tag: str | None, data: Any, dataformats: str, rescale: float = 1, boxes: Any = None, labels: Any = None) -> Summary:
+def image(
+    tag: str | None, data: Any, dataformats: str, rescale: float = 1, boxes: Any = None, labels: Any = None
+) -> Summary:
     pixels = to_hwc(make_np(data), dataformats)
     height, width, channels = pixels.shape
     if rescale == 1 and boxes is None:
@@ -214,7 +240,9 @@ def audio(tag: str | None, data: Any, sample_rate: int, torch_scale: bool = True
 
 
 def text(tag: str, content: str) -> Summary:
-    return summary(value(f"{tag}/text_summary", tensor=strings([content.encode("utf_8")], [1]), metadata=metadata("text")))
+    return summary(
+        value(f"{tag}/text_summary", tensor=strings([content.encode("utf_8")], [1]), metadata=metadata("text"))
+    )
 
 
 def _pr_value(tag: str | None, rows: Any, num_thresholds: int) -> Summary:
@@ -280,8 +308,12 @@ def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config: dict[str, Any
     components = sum(1 << kind for _, kind, _ in parts)
     values = []
     for data, kind, name in parts:
-        content = Message().text(2, tag).varint(3, kind).text(5, config_json).packed(6, data.shape).varint(7, components)
-        tensor = Message().varint(1, 1).bytes(2, shape(data.shape[:3])).bytes(5, native(data.astype(np.float32)).tobytes())
+        content = (
+            Message().text(2, tag).varint(3, kind).text(5, config_json).packed(6, data.shape).varint(7, components)
+        )
+        tensor = (
+            Message().varint(1, 1).bytes(2, shape(data.shape[:3])).bytes(5, native(data.astype(np.float32)).tobytes())
+        )
         values.append(value(f"{tag}_{name}", tensor=tensor, metadata=metadata("mesh", bytes(content))))
     return summary(*values)
 
@@ -299,17 +331,20 @@ def hparams(
     real_bools: bool = False,
 ) -> tuple[Summary, Summary, Summary]:
     """Experiment, session start and session end. torch stores bools as numbers, tensorboardX as bools."""
-    for name, given in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
-        if not isinstance(given, dict):
-            raise TypeError(f"parameter: {name} should be a dictionary, nothing logged.")
+    for argument, mapping in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
+        if not isinstance(mapping, dict):
+            raise TypeError(f"parameter: {argument} should be a dictionary, nothing logged.")
+    values, metrics = dict(hparam_dict or {}), list(metric_dict or {})
     domains = hparam_domain_discrete or {}
     if not isinstance(domains, dict):
         raise TypeError("parameter: hparam_domain_discrete should be a dictionary, nothing logged.")
     for k, v in domains.items():
-        if k not in hparam_dict or not isinstance(v, list) or not all(isinstance(d, type(hparam_dict[k])) for d in v):
-            raise TypeError(f"parameter: hparam_domain_discrete[{k}] should be a list of same type as hparam_dict[{k}].")
+        if k not in values or not isinstance(v, list) or not all(isinstance(d, type(values[k])) for d in v):
+            raise TypeError(
+                f"parameter: hparam_domain_discrete[{k}] should be a list of same type as hparam_dict[{k}]."
+            )
     start, experiment = Message(), Message()
-    for name, given in hparam_dict.items():
+    for name, given in values.items():
         if given is None:
             continue
         if isinstance(given, str):
@@ -325,15 +360,19 @@ def hparams(
         start.bytes(1, Message().text(1, name).bytes(2, _hparam(given)))
         info = Message().text(1, name).varint(4, kind)
         if name in domains:
-            values = Message()
+            choices = Message()
             for one in domains[name]:
-                values.bytes(1, _hparam(one if kind != 3 else float(one)))
-            info.bytes(5, values)
+                choices.bytes(1, _hparam(one if kind != 3 else float(one)))
+            info.bytes(5, choices)
         experiment.bytes(4, info)
-    for name in metric_dict:
+    for name in metrics:
         experiment.bytes(5, Message().bytes(1, Message().text(2, name)))
     end = Message().varint(1, 1)
     return tuple(  # type: ignore[return-value]
         summary(value(f"_hparams_/{tag}", metadata=metadata("hparams", bytes(Message().bytes(field, content)))))
-        for tag, field, content in (("experiment", 2, experiment), ("session_start_info", 3, start), ("session_end_info", 4, end))
+        for tag, field, content in (
+            ("experiment", 2, experiment),
+            ("session_start_info", 3, start),
+            ("session_end_info", 4, end),
+        )
     )

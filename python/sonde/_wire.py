@@ -9,6 +9,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 
+# Message has methods of these names.
+Real = float
+Data = bytes
+
 
 def varint(value: int) -> bytes:
     value &= (1 << 64) - 1
@@ -32,15 +36,15 @@ class Message:
         self._parts += (varint(field << 3), varint(value))
         return self
 
-    def double(self, field: int, value: float) -> Message:
+    def double(self, field: int, value: Real) -> Message:
         self._parts += (varint(field << 3 | 1), struct.pack("<d", value))
         return self
 
-    def float(self, field: int, value: float) -> Message:
+    def float(self, field: int, value: Real) -> Message:
         self._parts += (varint(field << 3 | 5), struct.pack("<f", value))
         return self
 
-    def bytes(self, field: int, value: bytes | Message) -> Message:
+    def bytes(self, field: int, value: Data | Message) -> Message:
         data = bytes(value)
         self._parts += (varint(field << 3 | 2), varint(len(data)), data)
         return self
@@ -48,13 +52,13 @@ class Message:
     def text(self, field: int, value: str | None) -> Message:
         return self.bytes(field, value.encode()) if value else self
 
-    def number(self, field: int, value: float | None) -> Message:
+    def number(self, field: int, value: Real | None) -> Message:
         return self.double(field, value) if value else self
 
     def packed(self, field: int, values: Iterable[int]) -> Message:
         return self.bytes(field, b"".join(map(varint, values)))
 
-    def __bytes__(self) -> bytes:
+    def __bytes__(self) -> Data:
         return b"".join(self._parts)
 
 

@@ -1,8 +1,8 @@
 """Hyperparameters, mirroring tensorboard.plugins.hparams.api.
 
-    import sonde.hparams as hp
-    with writer.as_default():
-        hp.hparams({"lr": 0.1, "layers": 3}, trial_id="first")
+import sonde.hparams as hp
+with writer.as_default():
+    hp.hparams({"lr": 0.1, "layers": 3}, trial_id="first")
 """
 
 from __future__ import annotations
@@ -17,7 +17,19 @@ from typing import Any
 from . import summary as _summary
 from ._wire import Message, Summary, metadata, shape, summary, value
 
-__all__ = ["Discrete", "Domain", "HParam", "IntInterval", "KerasCallback", "Metric", "RealInterval", "hparams", "hparams_config", "hparams_config_pb", "hparams_pb"]
+__all__ = [
+    "Discrete",
+    "Domain",
+    "HParam",
+    "IntInterval",
+    "KerasCallback",
+    "Metric",
+    "RealInterval",
+    "hparams",
+    "hparams_config",
+    "hparams_config_pb",
+    "hparams_pb",
+]
 
 _STRING, _BOOL, _FLOAT64 = 1, 2, 3
 
@@ -131,7 +143,9 @@ class Discrete(Domain):
 class HParam:
     """A hyperparameter with an optional domain and words for the dashboard."""
 
-    def __init__(self, name: str, domain: Domain | None = None, display_name: str | None = None, description: str | None = None) -> None:
+    def __init__(
+        self, name: str, domain: Domain | None = None, display_name: str | None = None, description: str | None = None
+    ) -> None:
         if not isinstance(domain, (Domain, type(None))):
             raise ValueError(f"not a domain: {domain!r}")
         self._name, self._domain, self._display_name, self._description = name, domain, display_name, description
@@ -160,7 +174,14 @@ class Metric:
     TRAINING = 1
     VALIDATION = 2
 
-    def __init__(self, tag: str, group: str | None = None, display_name: str | None = None, description: str | None = None, dataset_type: int | None = None) -> None:
+    def __init__(
+        self,
+        tag: str,
+        group: str | None = None,
+        display_name: str | None = None,
+        description: str | None = None,
+        dataset_type: int | None = None,
+    ) -> None:
         if dataset_type not in (None, Metric.TRAINING, Metric.VALIDATION):
             raise ValueError(f"invalid dataset type: {dataset_type!r}")
         self._tag, self._group, self._display_name = tag, group, display_name
@@ -274,7 +295,9 @@ def _keras_callback() -> type:
             super().__init__()
             self._hparams = dict(hparams)
             self._trial_id = _group_name(_normalized(hparams)) if trial_id is None else trial_id
-            self._log = _summary.create_file_writer(os.fspath(writer)) if isinstance(writer, (str, os.PathLike)) else writer
+            self._log = (
+                _summary.create_file_writer(os.fspath(writer)) if isinstance(writer, (str, os.PathLike)) else writer
+            )
             self._used = False
 
         def on_train_begin(self, logs: Any = None) -> None:

@@ -188,7 +188,7 @@ class TensorBoard(Callback):
             self._log(self._val_writer, validation, epoch)
 
     def _learning_rates(self) -> dict[str, float]:
-        optimizer = getattr(self.model, "optimizer", None)
+        optimizer: Any = getattr(self.model, "optimizer", None)
         optimizer = getattr(optimizer, "inner_optimizer", optimizer)
         if hasattr(optimizer, "optimizers"):
             return {f"learning_rate_{one.name}": _number(one.learning_rate) for one in optimizer.optimizers}

@@ -22,12 +22,22 @@ import sys
 import tempfile
 import textwrap
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ._program import program
 
-_KEYS = {"version": str, "start_time": int, "pid": int, "port": int, "path_prefix": str, "logdir": str, "db": str, "cache_key": str}
+_KEYS = {
+    "version": str,
+    "start_time": int,
+    "pid": int,
+    "port": int,
+    "path_prefix": str,
+    "logdir": str,
+    "db": str,
+    "cache_key": str,
+}
 _HIDDEN = ("PYTHONHOME", "PYTHONPATH", "PYTHONSAFEPATH", "PYTHONSTARTUP", "PYTHONUSERBASE")
 
 
@@ -67,7 +77,7 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def instances() -> list[Instance]:
+def instances() -> Sequence[Instance]:
     """Every running server, by port. Notes of dead processes are skipped."""
     found = []
     folder = _notes_folder()
@@ -83,7 +93,7 @@ def instances() -> list[Instance]:
     return sorted(found, key=lambda one: (one.port, one.pid))
 
 
-def cache_key(arguments: list[str]) -> str:
+def cache_key(arguments: Sequence[str]) -> str:
     """Equal keys mean the same server would answer: same arguments, same working directory."""
     content = {"arguments": arguments, "configure_kwargs": {}, "working_directory": os.getcwd()}
     return base64.b64encode(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).decode("ascii")
@@ -111,7 +121,9 @@ def start(args_string: str) -> None:
     key = cache_key(arguments)
     running = _find(key)
     if running is not None:
-        say(f"Reusing Sonde on port {running.port} (pid {running.pid}), started {running.age} ago. (Use '!kill {running.pid}' to kill it.)")
+        say(
+            f"Reusing Sonde on port {running.port} (pid {running.pid}), started {running.age} ago. (Use '!kill {running.pid}' to kill it.)"
+        )
         _show(running.port, None, running.path_prefix)
         return
     outcome = _launch(arguments, key)
@@ -122,18 +134,27 @@ def start(args_string: str) -> None:
         say(outcome)
 
 
-def _launch(arguments: list[str], key: str, timeout_s: float = 60) -> Instance | str:
+def _launch(arguments: Sequence[str], key: str, timeout_s: float = 60) -> Instance | str:
     """Starts a server and waits for its note; a text says why there is none."""
     try:
         binary = os.environ.get("TENSORBOARD_BINARY") or program()
     except FileNotFoundError:
         return textwrap.fill(
             "ERROR: Could not find `sonde`. Please ensure that your PATH contains an executable `sonde` program, or "
-            "explicitly specify the path to it by setting the `SONDE_BINARY` environment variable.", 70)
+            "explicitly specify the path to it by setting the `SONDE_BINARY` environment variable.",
+            70,
+        )
     environment = {name: value for name, value in os.environ.items() if name not in _HIDDEN}
     with tempfile.TemporaryFile(prefix=".sonde-stdout-") as out, tempfile.TemporaryFile(prefix=".sonde-stderr-") as err:
         try:
-            process = subprocess.Popen([binary, *arguments], stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, start_new_session=True)
+            process = subprocess.Popen(
+                [binary, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env=environment,
+                start_new_session=True,
+            )
         except OSError as problem:
             return f"ERROR: Failed to start '{binary}': {problem.strerror}"
         end = time.monotonic() + timeout_s
@@ -248,8 +269,14 @@ def frame_html(port: int, height: int, path_prefix: str = "") -> str:
     """The HTML that puts the page into the output of a cell."""
     name = f"sonde-frame-{secrets.token_hex(8)}"
     prefix = "/" + path_prefix.strip("/") + "/" if path_prefix.strip("/") else "/"
-    values = {"id": html.escape(name, quote=True), "id_js": json.dumps(name), "height": height, "port": port,
-              "url": json.dumps(page_url(port, path_prefix)), "path": json.dumps(prefix)}
+    values = {
+        "id": html.escape(name, quote=True),
+        "id_js": json.dumps(name),
+        "height": height,
+        "port": port,
+        "url": json.dumps(page_url(port, path_prefix)),
+        "path": json.dumps(prefix),
+    }
     return _FRAME % values
 
 
@@ -265,7 +292,9 @@ def _show(port: int, height: int | None, path_prefix: str = "") -> None:
 
         IPython.display.display(IPython.display.HTML(frame_html(port, height, path_prefix)))
     else:
-        print(f"Please visit {page_url(port, path_prefix) or f'http://localhost:{port}' + ('/' + path_prefix.strip('/') if path_prefix.strip('/') else '')} in a web browser.")
+        print(
+            f"Please visit {page_url(port, path_prefix) or f'http://localhost:{port}' + ('/' + path_prefix.strip('/') if path_prefix.strip('/') else '')} in a web browser."
+        )
 
 
 class _Status:

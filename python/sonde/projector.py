@@ -1,9 +1,9 @@
 """Embeddings for the projector, mirroring tensorboard.plugins.projector.
 
-    config = projector.ProjectorConfig()
-    embedding = config.embeddings.add()
-    embedding.tensor_name, embedding.metadata_path = "words", "labels.tsv"
-    projector.visualize_embeddings("logs/run", config)
+config = projector.ProjectorConfig()
+embedding = config.embeddings.add()
+embedding.tensor_name, embedding.metadata_path = "words", "labels.tsv"
+projector.visualize_embeddings("logs/run", config)
 """
 
 from __future__ import annotations
@@ -98,7 +98,9 @@ def visualize_embeddings(logdir: Any, config: Any) -> None:
     os.replace(path + ".new", path)
 
 
-def write_embedding(logdir: str, subdir: str, mat: Any, metadata: Any, label_img: Any, metadata_header: Any) -> EmbeddingInfo:
+def write_embedding(
+    logdir: str, subdir: str, mat: Any, metadata: Any, label_img: Any, metadata_header: Any
+) -> EmbeddingInfo:
     """tensors.tsv, metadata.tsv and sprite.png of one embedding, below logdir; paths in the result are relative."""
     folder = os.path.join(logdir, subdir)
     if os.path.exists(folder) and not os.path.isdir(folder):

@@ -156,13 +156,15 @@ class Log(Mapping[tuple[str, str], Series]):
         def joined(columns: list[Any], kind: Any) -> Any:
             return np.concatenate(columns) if columns else np.empty(0, kind)
 
-        return Table({
-            "run": np.repeat(np.array([s.run for s in chosen], object), counts),
-            "tag": np.repeat(np.array([s.tag for s in chosen], object), counts),
-            "step": joined([s.steps for s in chosen], np.int64),
-            "wall_time": joined([s.wall_times for s in chosen], np.float64),
-            "value": joined([s.values for s in chosen], np.float64),
-        })
+        return Table(
+            {
+                "run": np.repeat(np.array([s.run for s in chosen], object), counts),
+                "tag": np.repeat(np.array([s.tag for s in chosen], object), counts),
+                "step": joined([s.steps for s in chosen], np.int64),
+                "wall_time": joined([s.wall_times for s in chosen], np.float64),
+                "value": joined([s.values for s in chosen], np.float64),
+            }
+        )
 
 
 def load(logdir: Any, *, all_points: bool = False) -> Log:

@@ -1,8 +1,8 @@
 """tf.summary's shape without TensorFlow.
 
-    writer = sonde.summary.create_file_writer("logs/train")
-    with writer.as_default(step=7):
-        sonde.summary.scalar("loss", 0.5)
+writer = sonde.summary.create_file_writer("logs/train")
+with writer.as_default(step=7):
+    sonde.summary.scalar("loss", 0.5)
 """
 
 from __future__ import annotations
@@ -19,9 +19,26 @@ from ._wire import Message, Summary, metadata, strings, value
 from ._wire import summary as make_summary
 
 __all__ = [
-    "SummaryWriter", "audio", "create_file_writer", "create_noop_writer", "experimental", "flush", "graph", "histogram",
-    "image", "mesh", "pr_curve", "record_if", "scalar", "should_record_summaries", "text", "trace_export", "trace_off",
-    "trace_on", "video", "write",
+    "SummaryWriter",
+    "audio",
+    "create_file_writer",
+    "create_noop_writer",
+    "experimental",
+    "flush",
+    "graph",
+    "histogram",
+    "image",
+    "mesh",
+    "pr_curve",
+    "record_if",
+    "scalar",
+    "should_record_summaries",
+    "text",
+    "trace_export",
+    "trace_off",
+    "trace_on",
+    "video",
+    "write",
 ]
 
 
@@ -44,8 +61,11 @@ class SummaryWriter:
     def __init__(self, logdir: str, flush_millis: float, filename_suffix: str) -> None:
         self._closed = False
         self._native = _sonde.Writer(
-            logdir, flush_interval_s=min(1.0, flush_millis / 1000), filename_suffix=filename_suffix,
-            source="tensorflow.core.util.events_writer", whole_second_header=True,
+            logdir,
+            flush_interval_s=min(1.0, flush_millis / 1000),
+            filename_suffix=filename_suffix,
+            source="tensorflow.core.util.events_writer",
+            whole_second_header=True,
         )
 
     def set_as_default(self, step: Any = None) -> None:
@@ -104,8 +124,13 @@ class _NoopWriter(SummaryWriter):
 
 
 def create_file_writer(
-    logdir: Any, max_queue: Any = None, flush_millis: Any = None, filename_suffix: Any = None, name: Any = None,
-    experimental_trackable: bool = False, experimental_mesh: Any = None,
+    logdir: Any,
+    max_queue: Any = None,
+    flush_millis: Any = None,
+    filename_suffix: Any = None,
+    name: Any = None,
+    experimental_trackable: bool = False,
+    experimental_mesh: Any = None,
 ) -> SummaryWriter:
     if logdir is None:
         raise ValueError("Argument `logdir` cannot be None")
@@ -162,7 +187,9 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
         if array.dtype.kind not in "fiub":
             raise ValueError(f"Cannot cast {array.dtype} to float")
         data = float(array)
-    return _record("scalar_summary", name, step, lambda tag: _sonde.scalar_summary(tag, _float32(data), description or ""))
+    return _record(
+        "scalar_summary", name, step, lambda tag: _sonde.scalar_summary(tag, _float32(data), description or "")
+    )
 
 
 def _float32(number: float) -> float:
@@ -174,9 +201,13 @@ def _float32(number: float) -> float:
         return number  # the exact value travels beside the infinite float
 
 
-def histogram(name: str, data: Any, step: Any = None, buckets: int | None = None, description: str | None = None) -> bool:
+def histogram(
+    name: str, data: Any, step: Any = None, buckets: int | None = None, description: str | None = None
+) -> bool:
     def build(tag: str) -> bytes:
-        return _sonde.histogram_summary(tag, native(_numeric(data)), 30 if buckets is None else int(buckets), description or "")
+        return _sonde.histogram_summary(
+            tag, native(_numeric(data)), 30 if buckets is None else int(buckets), description or ""
+        )
 
     return _record("histogram_summary", name, step, build)
 
@@ -191,13 +222,20 @@ def image(name: str, data: Any, step: Any = None, max_outputs: int | None = 3, d
         array = as_array(data() if callable(data) else data)
         if array.ndim != 4:
             raise ValueError(f"Shape {array.shape} must have rank 4")
-        return _sonde.image_summary(tag, native(array), 3 if max_outputs is None else int(max_outputs), description or "")
+        return _sonde.image_summary(
+            tag, native(array), 3 if max_outputs is None else int(max_outputs), description or ""
+        )
 
     return _record("image_summary", name, step, build)
 
 
 def audio(
-    name: str, data: Any, sample_rate: int, step: Any = None, max_outputs: int | None = 3, encoding: str | None = None,
+    name: str,
+    data: Any,
+    sample_rate: int,
+    step: Any = None,
+    max_outputs: int | None = 3,
+    encoding: str | None = None,
     description: str | None = None,
 ) -> bool:
     if encoding not in (None, "wav"):
@@ -207,7 +245,9 @@ def audio(
         array = as_array(data() if callable(data) else data)
         if array.ndim != 3:
             raise ValueError(f"Shape {array.shape} must have rank 3")
-        return _sonde.audio_summary(tag, native(array), int(sample_rate), 3 if max_outputs is None else int(max_outputs), description or "")
+        return _sonde.audio_summary(
+            tag, native(array), int(sample_rate), 3 if max_outputs is None else int(max_outputs), description or ""
+        )
 
     return _record("audio_summary", name, step, build)
 
@@ -215,7 +255,9 @@ def audio(
 def text(name: str, data: Any, step: Any = None, description: str | None = None) -> bool:
     def build(tag: str) -> bytes:
         cells, dims = _text_cells(data() if callable(data) else data)
-        return make_summary(value(tag, tensor=strings(cells, dims), metadata=metadata("text", description=description or "")))
+        return make_summary(
+            value(tag, tensor=strings(cells, dims), metadata=metadata("text", description=description or ""))
+        )
 
     return _record("text_summary", name, step, build)
 
@@ -263,17 +305,36 @@ def _only_value(summary: bytes) -> bytes:
     return summary[at + 1 :]
 
 
-def pr_curve(name: str, labels: Any, predictions: Any, step: Any = None, num_thresholds: int = 201, weights: Any = None, description: str | None = None) -> bool:
+def pr_curve(
+    name: str,
+    labels: Any,
+    predictions: Any,
+    step: Any = None,
+    num_thresholds: int = 201,
+    weights: Any = None,
+    description: str | None = None,
+) -> bool:
     """Precision over recall at equally spaced thresholds (the V2 form of TensorBoard's pr_curves op)."""
 
     def build(tag: str) -> bytes:
         weight = None if weights is None else native(as_array(weights).astype(float))
-        return _sonde.pr_curve_summary(tag, native(as_array(labels)), native(as_array(predictions)), weight, num_thresholds, description or "")
+        return _sonde.pr_curve_summary(
+            tag, native(as_array(labels)), native(as_array(predictions)), weight, num_thresholds, description or ""
+        )
 
     return _record("pr_curve_summary", name, step, build)
 
 
-def mesh(name: str, vertices: Any, faces: Any = None, colors: Any = None, config_dict: Any = None, display_name: Any = None, description: str | None = None, step: Any = None) -> bool:
+def mesh(
+    name: str,
+    vertices: Any,
+    faces: Any = None,
+    colors: Any = None,
+    config_dict: Any = None,
+    display_name: Any = None,
+    description: str | None = None,
+    step: Any = None,
+) -> bool:
     """Points or triangles in space, [batch, n, 3], as tensorboard.plugins.mesh.summary.mesh."""
     import json
 
@@ -281,10 +342,12 @@ def mesh(name: str, vertices: Any, faces: Any = None, colors: Any = None, config
 
     def build(tag: str) -> bytes:
         return _sonde.mesh_summary(
-            tag, native(as_array(vertices).astype(np.float32)),
+            tag,
+            native(as_array(vertices).astype(np.float32)),
             None if faces is None else native(as_array(faces).astype(np.int32)),
             None if colors is None else native(as_array(colors).astype(np.uint8)),
-            json.dumps(config_dict, sort_keys=True) if config_dict else "{}", description or "",
+            json.dumps(config_dict, sort_keys=True) if config_dict else "{}",
+            description or "",
         )
 
     return _record("mesh_summary", name, step, build)
@@ -295,7 +358,13 @@ def video(name: str, data: Any, step: Any = None, fps: float = 4, description: s
 
     def build(tag: str) -> bytes:
         if isinstance(data, bytes):
-            return make_summary(value(tag, tensor=strings([b"0", b"0", data], [3]), metadata=metadata("images", description=description or "")))
+            return make_summary(
+                value(
+                    tag,
+                    tensor=strings([b"0", b"0", data], [3]),
+                    metadata=metadata("images", description=description or ""),
+                )
+            )
         return _sonde.video_summary(tag, native(as_array(data)), fps, description or "")
 
     return _record("video_summary", name, step, build)
@@ -327,7 +396,9 @@ def keras_model(name: str, data: Any, step: Any = None) -> bool:
         return False
 
     def build(tag: str) -> bytes:
-        return make_summary(value(tag, tensor=strings([json_text.encode()], []), metadata=metadata("graph_keras_model", b"1")))
+        return make_summary(
+            value(tag, tensor=strings([json_text.encode()], []), metadata=metadata("graph_keras_model", b"1"))
+        )
 
     return _record("keras", name, step, build)
 
@@ -348,7 +419,9 @@ def _tensorflow() -> Any:
 
 
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
-    _tensorflow().summary.trace_on(graph=graph, profiler=profiler, **({"profiler_outdir": profiler_outdir} if profiler_outdir else {}))
+    _tensorflow().summary.trace_on(
+        graph=graph, profiler=profiler, **({"profiler_outdir": profiler_outdir} if profiler_outdir else {})
+    )
 
 
 def trace_off() -> None:
@@ -368,7 +441,9 @@ def _run_metadata(name: str, run_metadata: bytes, step: Any) -> bool:
     """Function graphs of TensorFlow under the tag `name`."""
 
     def build(_: str) -> bytes:
-        return make_summary(value(name, tensor=strings([run_metadata], []), metadata=metadata("graph_run_metadata_graph", b"1")))
+        return make_summary(
+            value(name, tensor=strings([run_metadata], []), metadata=metadata("graph_run_metadata_graph", b"1"))
+        )
 
     return _record("trace", name, step, build)
 

@@ -1,7 +1,7 @@
 """SummaryWriter: drop-in for torch.utils.tensorboard.SummaryWriter. Same calls, same files, no torch needed.
 
-    writer = sonde.SummaryWriter("runs/first")
-    writer.add_scalar("loss", 0.5, step)
+writer = sonde.SummaryWriter("runs/first")
+writer.add_scalar("loss", 0.5, step)
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ class SummaryWriter(_sonde.ScalarLog):
 
     # add_scalar(tag, scalar_value, global_step=None, walltime=None, new_style=False, double_precision=False) is
     # native and comes here with everything that is not a plain number.
-    def _add_scalar(self, tag: Any, value: Any, step: Any, walltime: Any, new_style: bool, double_precision: bool) -> None:
+    def _add_scalar(
+        self, tag: Any, value: Any, step: Any, walltime: Any, new_style: bool, double_precision: bool
+    ) -> None:
         number, at = self._number(value), to_step(step)
         tag = "" if tag is None else tag
         walltime = None if walltime is None else float(walltime)
@@ -88,7 +90,9 @@ class SummaryWriter(_sonde.ScalarLog):
         else:
             writer.rounded_scalar(tag, number, at, walltime)
 
-    def add_scalars(self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: Any = None, walltime: float | None = None) -> None:
+    def add_scalars(
+        self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: Any = None, walltime: float | None = None
+    ) -> None:
         """Several curves in one chart: each gets a run of its own, `<log_dir>/<main_tag>_<name>`."""
         walltime = time.time() if walltime is None else walltime
         base = self._get_file_writer().get_logdir()
@@ -106,48 +110,103 @@ class SummaryWriter(_sonde.ScalarLog):
     def add_tensor(self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None) -> None:
         self._add(make.tensor(tag, tensor), global_step, walltime)
 
-    def add_histogram(self, tag: str, values: Any, global_step: Any = None, bins: Any = "tensorflow", walltime: float | None = None, max_bins: int | None = None) -> None:
+    def add_histogram(
+        self,
+        tag: str,
+        values: Any,
+        global_step: Any = None,
+        bins: Any = "tensorflow",
+        walltime: float | None = None,
+        max_bins: int | None = None,
+    ) -> None:
         bins = None if isinstance(bins, str) and bins == "tensorflow" else bins
         self._add(make.histogram(tag, values, bins, max_bins), global_step, walltime)
 
     def add_histogram_raw(
-        self, tag: str, min: float, max: float, num: int, sum: float, sum_squares: float, bucket_limits: Any, bucket_counts: Any,
-        global_step: Any = None, walltime: float | None = None,
+        self,
+        tag: str,
+        min: float,
+        max: float,
+        num: int,
+        sum: float,
+        sum_squares: float,
+        bucket_limits: Any,
+        bucket_counts: Any,
+        global_step: Any = None,
+        walltime: float | None = None,
     ) -> None:
         if len(bucket_limits) != len(bucket_counts):
             raise ValueError("len(bucket_limits) != len(bucket_counts), see the document.")
-        self._add(make.histogram_raw(tag, min, max, num, sum, sum_squares, bucket_limits, bucket_counts), global_step, walltime)
+        self._add(
+            make.histogram_raw(tag, min, max, num, sum, sum_squares, bucket_limits, bucket_counts),
+            global_step,
+            walltime,
+        )
 
-    def add_image(self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None, dataformats: str = "CHW") -> None:
+    def add_image(
+        self,
+        tag: str,
+        img_tensor: Any,
+        global_step: Any = None,
+        walltime: float | None = None,
+        dataformats: str = "CHW",
+    ) -> None:
         self._add(make.image(tag, img_tensor, dataformats), global_step, walltime)
 
-    def add_images(self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None, dataformats: str = "NCHW") -> None:
+    def add_images(
+        self,
+        tag: str,
+        img_tensor: Any,
+        global_step: Any = None,
+        walltime: float | None = None,
+        dataformats: str = "NCHW",
+    ) -> None:
         """A batch as one picture, eight to a row."""
         self._add(make.image(tag, img_tensor, dataformats), global_step, walltime)
 
     def add_image_with_boxes(
-        self, tag: str, img_tensor: Any, box_tensor: Any, global_step: Any = None, walltime: float | None = None,
-        rescale: float = 1, dataformats: str = "CHW", labels: Any = None,
+        self,
+        tag: str,
+        img_tensor: Any,
+        box_tensor: Any,
+        global_step: Any = None,
+        walltime: float | None = None,
+        rescale: float = 1,
+        dataformats: str = "CHW",
+        labels: Any = None,
     ) -> None:
         if labels is not None:
             labels = [labels] if isinstance(labels, str) else labels
             labels = labels if len(labels) == box_tensor.shape[0] else None
         self._add(make.image(tag, img_tensor, dataformats, rescale, box_tensor, labels), global_step, walltime)
 
-    def add_figure(self, tag: str, figure: Any, global_step: Any = None, close: bool = True, walltime: float | None = None) -> None:
+    def add_figure(
+        self, tag: str, figure: Any, global_step: Any = None, close: bool = True, walltime: float | None = None
+    ) -> None:
         """A Matplotlib figure, or a list of them as a grid."""
         if isinstance(figure, list):
             import numpy as np
 
-            self.add_image(tag, np.stack([make.figure_pixels(f, close) for f in figure]), global_step, walltime, dataformats="NHWC")
+            self.add_image(
+                tag, np.stack([make.figure_pixels(f, close) for f in figure]), global_step, walltime, dataformats="NHWC"
+            )
         else:
             self.add_image(tag, make.figure_pixels(figure, close), global_step, walltime, dataformats="HWC")
 
-    def add_video(self, tag: str, vid_tensor: Any, global_step: Any = None, fps: float = 4, walltime: float | None = None) -> None:
+    def add_video(
+        self, tag: str, vid_tensor: Any, global_step: Any = None, fps: float = 4, walltime: float | None = None
+    ) -> None:
         """[n, t, c, h, w] as an animated GIF; no moviepy needed."""
         self._add(make.video(tag, vid_tensor, fps), global_step, walltime)
 
-    def add_audio(self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100, walltime: float | None = None) -> None:
+    def add_audio(
+        self,
+        tag: str,
+        snd_tensor: Any,
+        global_step: Any = None,
+        sample_rate: int = 44100,
+        walltime: float | None = None,
+    ) -> None:
         self._add(make.audio(tag, snd_tensor, sample_rate), global_step, walltime)
 
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
@@ -158,7 +217,9 @@ class SummaryWriter(_sonde.ScalarLog):
 
         self._get_file_writer().add_onnx_graph(graph_def(prototxt))
 
-    def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True) -> None:
+    def add_graph(
+        self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True
+    ) -> None:
         from ._torch_graph import graph
 
         self._get_file_writer().add_graph(graph(model, input_to_model, verbose, use_strict_trace))
@@ -167,30 +228,72 @@ class SummaryWriter(_sonde.ScalarLog):
     def _encode(rawstr: str) -> str:
         return rawstr.replace("%", "%25").replace("/", "%2f").replace("\\", "%5c")
 
-    def add_embedding(self, mat: Any, metadata: Any = None, label_img: Any = None, global_step: Any = None, tag: str = "default", metadata_header: Any = None) -> None:
+    def add_embedding(
+        self,
+        mat: Any,
+        metadata: Any = None,
+        label_img: Any = None,
+        global_step: Any = None,
+        tag: str = "default",
+        metadata_header: Any = None,
+    ) -> None:
         step = 0 if global_step is None else global_step
         subdir = f"{str(step).zfill(5)}/{self._encode(tag)}"
-        entry = write_embedding(self._get_file_writer().get_logdir(), subdir, make_np(mat), metadata, label_img, metadata_header)
+        entry = write_embedding(
+            self._get_file_writer().get_logdir(), subdir, make_np(mat), metadata, label_img, metadata_header
+        )
         entry.tensor_name = f"{tag}:{str(step).zfill(5)}"
         self._embeddings.append(entry)
         from .projector import ProjectorConfig, visualize_embeddings
 
         visualize_embeddings(self._get_file_writer().get_logdir(), ProjectorConfig(embeddings=self._embeddings))
 
-    def add_pr_curve(self, tag: str, labels: Any, predictions: Any, global_step: Any = None, num_thresholds: int = 127, weights: Any = None, walltime: float | None = None) -> None:
-        self._add(make.pr_curve(tag, make_np(labels), make_np(predictions), num_thresholds, weights), global_step, walltime)
+    def add_pr_curve(
+        self,
+        tag: str,
+        labels: Any,
+        predictions: Any,
+        global_step: Any = None,
+        num_thresholds: int = 127,
+        weights: Any = None,
+        walltime: float | None = None,
+    ) -> None:
+        self._add(
+            make.pr_curve(tag, make_np(labels), make_np(predictions), num_thresholds, weights), global_step, walltime
+        )
 
     def add_pr_curve_raw(
-        self, tag: str, true_positive_counts: Any, false_positive_counts: Any, true_negative_counts: Any, false_negative_counts: Any,
-        precision: Any, recall: Any, global_step: Any = None, num_thresholds: int = 127, weights: Any = None, walltime: float | None = None,
+        self,
+        tag: str,
+        true_positive_counts: Any,
+        false_positive_counts: Any,
+        true_negative_counts: Any,
+        false_negative_counts: Any,
+        precision: Any,
+        recall: Any,
+        global_step: Any = None,
+        num_thresholds: int = 127,
+        weights: Any = None,
+        walltime: float | None = None,
     ) -> None:
-        rows = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts, precision, recall)
+        rows = (
+            true_positive_counts,
+            false_positive_counts,
+            true_negative_counts,
+            false_negative_counts,
+            precision,
+            recall,
+        )
         self._add(make.pr_curve_raw(tag, rows, num_thresholds), global_step, walltime)
 
-    def add_custom_scalars_multilinechart(self, tags: list[str], category: str = "default", title: str = "untitled") -> None:
+    def add_custom_scalars_multilinechart(
+        self, tags: list[str], category: str = "default", title: str = "untitled"
+    ) -> None:
         self._add(make.custom_scalars({category: {title: ["Multiline", tags]}}))
 
-    def add_custom_scalars_marginchart(self, tags: list[str], category: str = "default", title: str = "untitled") -> None:
+    def add_custom_scalars_marginchart(
+        self, tags: list[str], category: str = "default", title: str = "untitled"
+    ) -> None:
         if len(tags) != 3:
             raise AssertionError(f"Expected 3 tags, got {len(tags)}.")
         self._add(make.custom_scalars({category: {title: ["Margin", tags]}}))
@@ -198,17 +301,35 @@ class SummaryWriter(_sonde.ScalarLog):
     def add_custom_scalars(self, layout: dict[str, dict[str, list[Any]]]) -> None:
         self._add(make.custom_scalars(layout))
 
-    def add_mesh(self, tag: str, vertices: Any, colors: Any = None, faces: Any = None, config_dict: Any = None, global_step: Any = None, walltime: float | None = None) -> None:
+    def add_mesh(
+        self,
+        tag: str,
+        vertices: Any,
+        colors: Any = None,
+        faces: Any = None,
+        config_dict: Any = None,
+        global_step: Any = None,
+        walltime: float | None = None,
+    ) -> None:
         self._add(make.mesh(tag, vertices, colors, faces, config_dict), global_step, walltime)
 
-    def add_hparams(self, hparam_dict: dict[str, Any], metric_dict: dict[str, Any], hparam_domain_discrete: dict[str, list[Any]] | None = None, run_name: str | None = None, global_step: Any = None) -> None:
+    def add_hparams(
+        self,
+        hparam_dict: dict[str, Any],
+        metric_dict: dict[str, Any],
+        hparam_domain_discrete: dict[str, list[Any]] | None = None,
+        run_name: str | None = None,
+        global_step: Any = None,
+    ) -> None:
         """A trial for the hyperparameter dashboard, in a run of its own below log_dir."""
         if type(hparam_dict) is not dict or type(metric_dict) is not dict:
             raise TypeError("hparam_dict and metric_dict should be dictionary.")
         summaries = make.hparams(hparam_dict, metric_dict, hparam_domain_discrete)
         self._write_hparams(run_name or str(time.time()), summaries, metric_dict, global_step)
 
-    def _write_hparams(self, run_name: str, summaries: tuple[bytes, ...], metrics: dict[str, Any], global_step: Any) -> None:
+    def _write_hparams(
+        self, run_name: str, summaries: tuple[bytes, ...], metrics: dict[str, Any], global_step: Any
+    ) -> None:
         writer = self._make_file_writer(os.path.join(self._get_file_writer().get_logdir(), run_name))
         for one in summaries:
             writer.add_summary(one, global_step)

@@ -48,18 +48,42 @@ def torch_writer(make, folder, wrap):
             w.add_text("text", f"| a | b |\n|---|---|\n| {step} | <script>x</script> |", step)
             w.add_pr_curve("pr", rng.randint(0, 2, 100), rng.rand(100), step, num_thresholds=9)
             w.add_pr_curve("pr/weighted", rng.randint(0, 2, 100), rng.rand(100), step, weights=rng.rand(100))
-            w.add_mesh("mesh", wrap(rng.rand(1, 5, 3)), colors=wrap(rng.randint(0, 255, (1, 5, 3))),
-                       faces=wrap(np.array([[[0, 1, 2], [2, 3, 4]]])), config_dict={"b": 1, "a": {"cls": "x"}}, global_step=step)
+            w.add_mesh(
+                "mesh",
+                wrap(rng.rand(1, 5, 3)),
+                colors=wrap(rng.randint(0, 255, (1, 5, 3))),
+                faces=wrap(np.array([[[0, 1, 2], [2, 3, 4]]])),
+                config_dict={"b": 1, "a": {"cls": "x"}},
+                global_step=step,
+            )
         w.add_mesh("cloud", wrap(rng.rand(1, 4, 3)))
         rows = [[10, 8], [5, 2], [5, 7], [1, 3], [0.6, 0.8], [0.9, 0.7]]
         w.add_pr_curve_raw("pr_raw", *[np.array(r, dtype=float) for r in rows], num_thresholds=2)
-        w.add_custom_scalars({"Taiwan": {"twse": ["Multiline", ["loss/.*", "new_style"]]}, "USA": {"dow": ["Margin", ["a", "b", "c"]]}})
+        w.add_custom_scalars(
+            {"Taiwan": {"twse": ["Multiline", ["loss/.*", "new_style"]]}, "USA": {"dow": ["Margin", ["a", "b", "c"]]}}
+        )
         w.add_custom_scalars_multilinechart(["loss/train", "double"])
         w.add_custom_scalars_marginchart(["loss/train", "double", "new_style"], category="c", title="t")
-        w.add_hparams({"lr": 0.1, "bs": 32, "opt": "sgd", "flag": True, "nothing": None}, {"hparam/acc": 0.7, "hparam/loss": 0.3},
-                      hparam_domain_discrete={"opt": ["sgd", "adam"], "bs": [16, 32]}, run_name="trial", global_step=4)
-        w.add_embedding(rng.rand(6, 3).astype(np.float32), metadata=list("abcdef"), label_img=wrap(rng.rand(6, 3, 4, 4).astype(np.float32)), global_step=1, tag="e/m")
-        w.add_embedding(rng.rand(4, 2), metadata=[["a", 1], ["b", 2], ["c", 3], ["d", 4]], metadata_header=["letter", "number"], global_step=2)
+        w.add_hparams(
+            {"lr": 0.1, "bs": 32, "opt": "sgd", "flag": True, "nothing": None},
+            {"hparam/acc": 0.7, "hparam/loss": 0.3},
+            hparam_domain_discrete={"opt": ["sgd", "adam"], "bs": [16, 32]},
+            run_name="trial",
+            global_step=4,
+        )
+        w.add_embedding(
+            rng.rand(6, 3).astype(np.float32),
+            metadata=list("abcdef"),
+            label_img=wrap(rng.rand(6, 3, 4, 4).astype(np.float32)),
+            global_step=1,
+            tag="e/m",
+        )
+        w.add_embedding(
+            rng.rand(4, 2),
+            metadata=[["a", 1], ["b", 2], ["c", 3], ["d", 4]],
+            metadata_header=["letter", "number"],
+            global_step=2,
+        )
         w.add_scalar("no step", 3)
 
 
@@ -97,8 +121,14 @@ def tf_summary(module, folder, wrap):
         module.scalar("bool", True)
         module.scalar("negative", -0.1, step=-2)
         module.scalar("", 1)
-        for name, data in {"f4": rng.randn(50).astype(np.float32), "f8": rng.randn(50), "ints": rng.randint(0, 9, 50),
-                           "constant": np.full(7, 2.5), "empty": np.zeros(0), "matrix": rng.rand(4, 5)}.items():
+        for name, data in {
+            "f4": rng.randn(50).astype(np.float32),
+            "f8": rng.randn(50),
+            "ints": rng.randint(0, 9, 50),
+            "constant": np.full(7, 2.5),
+            "empty": np.zeros(0),
+            "matrix": rng.rand(4, 5),
+        }.items():
             module.histogram(f"h/{name}", data)
         module.histogram("h/ten", rng.randn(99), buckets=10, description="ten")
         module.histogram("h/none", rng.randn(99), buckets=0)
@@ -123,14 +153,23 @@ def tf_summary(module, folder, wrap):
 
 def hparams(hp, module, folder, wrap):
     domain = [
-        hp.HParam("units", hp.Discrete([32, 16])), hp.HParam("dropout", hp.RealInterval(0.1, 0.2), display_name="drop", description="why"),
-        hp.HParam("n", hp.IntInterval(1, 5)), hp.HParam("opt", hp.Discrete(["sgd", "adam"])), hp.HParam("flag", hp.Discrete([True, False])), hp.HParam("free"),
+        hp.HParam("units", hp.Discrete([32, 16])),
+        hp.HParam("dropout", hp.RealInterval(0.1, 0.2), display_name="drop", description="why"),
+        hp.HParam("n", hp.IntInterval(1, 5)),
+        hp.HParam("opt", hp.Discrete(["sgd", "adam"])),
+        hp.HParam("flag", hp.Discrete([True, False])),
+        hp.HParam("free"),
     ]
-    metrics = [hp.Metric("accuracy", display_name="Accuracy"), hp.Metric("epoch_loss", group="validation", dataset_type=hp.Metric.VALIDATION, description="d")]
+    metrics = [
+        hp.Metric("accuracy", display_name="Accuracy"),
+        hp.Metric("epoch_loss", group="validation", dataset_type=hp.Metric.VALIDATION, description="d"),
+    ]
     with module.create_file_writer(folder).as_default():
         hp.hparams_config(hparams=domain, metrics=metrics, time_created_secs=1700000000.25)
     with module.create_file_writer(folder + "/run-0").as_default():
-        hp.hparams({domain[0]: 16, domain[1]: 0.15, "n": np.int64(3), "opt": "sgd", "flag": True}, start_time_secs=1700000001.5)
+        hp.hparams(
+            {domain[0]: 16, domain[1]: 0.15, "n": np.int64(3), "opt": "sgd", "flag": True}, start_time_secs=1700000001.5
+        )
         module.scalar("accuracy", 0.75, step=1)
     with module.create_file_writer(folder + "/run-1").as_default():
         hp.hparams({"lr": 0.1, "n": 3, "b": True, hp.HParam("o"): "a"}, trial_id="trial", start_time_secs=1700000002.5)
@@ -158,12 +197,26 @@ def keras_fit(callback, folder, **options):
 
     keras.utils.set_random_seed(3)
     rng = random()
-    model = keras.Sequential([
-        keras.layers.Input((4,)), keras.layers.Dense(8, name="d1", activation="relu"), keras.layers.Dense(2, name="d2"),
-    ], name="sequential")
+    model = keras.Sequential(
+        [
+            keras.layers.Input((4,)),
+            keras.layers.Dense(8, name="d1", activation="relu"),
+            keras.layers.Dense(2, name="d2"),
+        ],
+        name="sequential",
+    )
     model.compile(keras.optimizers.SGD(0.1), "mse", metrics=["mae"])
     x = rng.rand(60, 4).astype(np.float32)
-    model.fit(x, x[:, :2], epochs=3, batch_size=10, validation_split=1 / 6, verbose=0, shuffle=False, callbacks=[callback(folder, **options)])
+    model.fit(
+        x,
+        x[:, :2],
+        epochs=3,
+        batch_size=10,
+        validation_split=1 / 6,
+        verbose=0,
+        shuffle=False,
+        callbacks=[callback(folder, **options)],
+    )
 
 
 KERAS = {

@@ -43,7 +43,13 @@ def _value(value):
     content = value.metadata.plugin_data.content
     if plugin == "hparams":  # a protobuf map has no order
         content = plugin_data_pb2.HParamsPluginData.FromString(content)
-    about = (plugin, content, value.metadata.display_name, value.metadata.summary_description, value.metadata.data_class)
+    about = (
+        plugin,
+        content,
+        value.metadata.display_name,
+        value.metadata.summary_description,
+        value.metadata.data_class,
+    )
     if kind == "image":
         i = value.image
         data = (i.height, i.width, i.colorspace, pixels(i.encoded_image_string))
@@ -54,7 +60,10 @@ def _value(value):
         cells = list(value.tensor.string_val)
         data = (cells[:2], [pixels(c) for c in cells[2:]], [d.size for d in value.tensor.tensor_shape.dim])
     elif kind == "tensor" and plugin == "histograms":
-        data = (value.tensor.dtype, [[round(x, 12) for x in row] for row in tensor_util.make_ndarray(value.tensor).tolist()])
+        data = (
+            value.tensor.dtype,
+            [[round(x, 12) for x in row] for row in tensor_util.make_ndarray(value.tensor).tolist()],
+        )
     elif kind == "tensor" and value.tensor.dtype == types_pb2.DT_UINT8 and plugin == "tensor":
         # torch puts bytes into uint32_val, where no reader looks for them; Sonde into int_val.
         data = (value.tensor.tensor_shape, list(value.tensor.int_val) or list(value.tensor.uint32_val))

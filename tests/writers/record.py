@@ -22,7 +22,11 @@ def main(which):
         import torch
         from torch.utils.tensorboard import SummaryWriter
 
-        calls.torch_writer(SummaryWriter, fresh("torch"), lambda a: torch.from_numpy(a) if hasattr(a, "ndim") and a.ndim else torch.tensor(a))
+        calls.torch_writer(
+            SummaryWriter,
+            fresh("torch"),
+            lambda a: torch.from_numpy(a) if hasattr(a, "ndim") and a.ndim else torch.tensor(a),
+        )
         calls.torch_purge(SummaryWriter, fresh("torch_purge"), None)
     elif which == "x":
         from tensorboardX import SummaryWriter

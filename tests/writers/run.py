@@ -16,17 +16,39 @@ def build(python):
     if not (BUILD / "build.ninja").exists():
         ccache = f"cmake;-E;env;CCACHE_BASEDIR={ROOT};CCACHE_NOHASHDIR=1;ccache"
         subprocess.run(
-            ["cmake", "-S", str(ROOT), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG",
-             "-DSONDE_WEB=OFF", "-DSONDE_TESTS=OFF", "-DSONDE_PYTHON=ON", f"-DPython_EXECUTABLE={python}", f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}"],
-            check=True, stdout=subprocess.DEVNULL)
+            [
+                "cmake",
+                "-S",
+                str(ROOT),
+                "-B",
+                str(BUILD),
+                "-G",
+                "Ninja",
+                "-DCMAKE_BUILD_TYPE=Release",
+                "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG",
+                "-DSONDE_WEB=OFF",
+                "-DSONDE_TESTS=OFF",
+                "-DSONDE_PYTHON=ON",
+                f"-DPython_EXECUTABLE={python}",
+                f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}",
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
     subprocess.run(["cmake", "--build", str(BUILD), "--target", "_sonde", "--", "--quiet"], check=True)
 
 
 def main():
     build(sys.executable)
     tests = [str(ROOT / "tests" / "writers")]
-    environment = os.environ | {"PYTHONPATH": str(BUILD / "python"), "SONDE_BINARY": str(ROOT / "build" / "release" / "sonde")}
-    return subprocess.run([sys.executable, "-m", "pytest", "--no-header", "--tb=short", "-p", "no:cacheprovider", *tests, *sys.argv[1:]], env=environment).returncode
+    environment = os.environ | {
+        "PYTHONPATH": str(BUILD / "python"),
+        "SONDE_BINARY": str(ROOT / "build" / "release" / "sonde"),
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "--no-header", "--tb=short", "-p", "no:cacheprovider", *tests, *sys.argv[1:]],
+        env=environment,
+    ).returncode
 
 
 if __name__ == "__main__":

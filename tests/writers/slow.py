@@ -16,8 +16,23 @@ from run import BUILD, build  # noqa: E402
 
 COMMON = ["pytest<10", "numpy<3", "tensorboard==2.21.0", "setuptools<81", "pillow", "nanobind-backend>=1,<2"]
 PLACES = [
-    ("torch", [*COMMON, "torch", "tensorboardX", "lightning", "pytorch-ignite", "accelerate", "transformers", "keras", "jax", "onnx", "soundfile"],
-     ["test_frameworks.py", "test_examples.py"]),
+    (
+        "torch",
+        [
+            *COMMON,
+            "torch",
+            "tensorboardX",
+            "lightning",
+            "pytorch-ignite",
+            "accelerate",
+            "transformers",
+            "keras",
+            "jax",
+            "onnx",
+            "soundfile",
+        ],
+        ["test_frameworks.py", "test_examples.py"],
+    ),
     ("tf", [*COMMON, "tensorflow-cpu", "keras"], ["test_same_files.py", "test_tensorflow.py", "test_examples.py"]),
     ("jupyter", [*COMMON, "jupyterlab"], ["test_notebook.py"]),
 ]
@@ -37,9 +52,20 @@ def main():
     build(sys.executable)
     passed = failed = 0
     environment = os.environ | {"PYTHONPATH": str(BUILD / "python"), "SONDE_KILLS": "200", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    runs = [(sys.executable, ["test_loss.py", "test_wheel.py"])] + [(place(name, packages), tests) for name, packages, tests in PLACES]
+    runs = [(sys.executable, ["test_loss.py", "test_wheel.py"])] + [
+        (place(name, packages), tests) for name, packages, tests in PLACES
+    ]
     for python, tests in runs:
-        command = [str(python), "-m", "pytest", "--no-header", "--tb=short", "-p", "no:cacheprovider", *(str(ROOT / "tests/writers" / t) for t in tests)]
+        command = [
+            str(python),
+            "-m",
+            "pytest",
+            "--no-header",
+            "--tb=short",
+            "-p",
+            "no:cacheprovider",
+            *(str(ROOT / "tests/writers" / t) for t in tests),
+        ]
         run = subprocess.run(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         print(run.stdout)
         count = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|errors?)", run.stdout.splitlines()[-1])}

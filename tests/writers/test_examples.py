@@ -19,7 +19,12 @@ CASES = [
     ("projector_digits", [], {"images"}, ["projector_config.pbtxt", "00000/shapes/sprite.png"]),
     ("projector_words", [], set(), ["projector_config.pbtxt", "vectors.tsv"]),
     ("step_metrics", [], {"scalars", "text"}, []),
-    ("torch_style", [], {"scalars", "histograms", "images", "text", "audio", "pr_curves", "mesh", "custom_scalars", "hparams"}, []),
+    (
+        "torch_style",
+        [],
+        {"scalars", "histograms", "images", "text", "audio", "pr_curves", "mesh", "custom_scalars", "hparams"},
+        [],
+    ),
     ("keras_fit", ["keras"], {"scalars", "histograms", "images", "graph_keras_model", "hparams"}, []),
     ("lightning_patch", ["torch", "lightning"], {"scalars", "hparams"}, []),
 ]

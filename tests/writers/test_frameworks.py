@@ -26,7 +26,9 @@ def patched():
 
 def scalars_in(folder):
     log = sonde.load(folder)
-    return {tag: (series.steps.tolist(), series.values.tolist()) for (_, tag), series in log.items() if series.is_scalar}
+    return {
+        tag: (series.steps.tolist(), series.values.tolist()) for (_, tag), series in log.items() if series.is_scalar
+    }
 
 
 def test_patch_replaces_and_gives_back():
@@ -54,7 +56,7 @@ import sonde; sonde.patch()
 from torch.utils.tensorboard import SummaryWriter
 import tensorboardX
 with SummaryWriter({str(tmp_path)!r}) as w: w.add_scalar("a", 1, 1)
-with tensorboardX.SummaryWriter({str(tmp_path / 'x')!r}) as w: w.add_scalar("a", 1, 1)
+with tensorboardX.SummaryWriter({str(tmp_path / "x")!r}) as w: w.add_scalar("a", 1, 1)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
     assert [len(sonde.load(tmp_path)[run, "a"]) for run in (".", "x")] == [1, 1]
@@ -84,8 +86,14 @@ def test_lightning(tmp_path, patched):
 
     logger = TensorBoardLogger(str(tmp_path), name="logs", log_graph=True)
     trainer = lightning.Trainer(
-        max_epochs=2, logger=logger, log_every_n_steps=1, enable_checkpointing=False, enable_progress_bar=False,
-        enable_model_summary=False, accelerator="cpu")
+        max_epochs=2,
+        logger=logger,
+        log_every_n_steps=1,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        accelerator="cpu",
+    )
     trainer.fit(Line(), torch.utils.data.DataLoader(torch.rand(16, 4), batch_size=4))
     assert type(logger.experiment) is sonde.SummaryWriter
     scalars = scalars_in(tmp_path)
@@ -107,7 +115,9 @@ def test_ignite(tmp_path, patched):
 
     trainer = Engine(step)
     with TensorboardLogger(log_dir=str(tmp_path)) as logger:
-        logger.attach_output_handler(trainer, Events.ITERATION_COMPLETED, tag="train", output_transform=lambda out: {"loss": out})
+        logger.attach_output_handler(
+            trainer, Events.ITERATION_COMPLETED, tag="train", output_transform=lambda out: {"loss": out}
+        )
         logger.attach(trainer, GradsHistHandler(model), Events.EPOCH_COMPLETED)
         trainer.run(torch.ones(5, 3, 2), max_epochs=1)
     assert scalars_in(tmp_path)["train/loss"] == ([1, 2, 3, 4, 5], [6.0] * 5)
@@ -179,7 +189,10 @@ def test_add_onnx_graph(tmp_path):
     from torch.utils.tensorboard import SummaryWriter
 
     node = helper.make_node("Gemm", ["x", "w"], ["y"], alpha=0.5)
-    tensors = [helper.make_tensor_value_info(n, 1, [2, 2]) for n in "xw"], [helper.make_tensor_value_info("y", 1, [2, 2])]
+    tensors = (
+        [helper.make_tensor_value_info(n, 1, [2, 2]) for n in "xw"],
+        [helper.make_tensor_value_info("y", 1, [2, 2])],
+    )
     onnx.save(helper.make_model(helper.make_graph([node], "g", *tensors)), tmp_path / "m.onnx")
     graphs = []
     for name, make in (("original", SummaryWriter), ("sonde", sonde.SummaryWriter)):
@@ -189,7 +202,9 @@ def test_add_onnx_graph(tmp_path):
     assert graphs[0] == graphs[1]
 
 
-@pytest.mark.parametrize("value", [torch.tensor(2.5), torch.tensor([[2.5]]), torch.tensor(2.5, dtype=torch.bfloat16, requires_grad=True)])
+@pytest.mark.parametrize(
+    "value", [torch.tensor(2.5), torch.tensor([[2.5]]), torch.tensor(2.5, dtype=torch.bfloat16, requires_grad=True)]
+)
 def test_tensors_as_scalars(tmp_path, value):
     with sonde.SummaryWriter(tmp_path) as w:
         w.add_scalar("a", value, torch.tensor(3))
@@ -212,6 +227,8 @@ assert "tensorflow" not in sys.modules
     subprocess.run([sys.executable, "-c", code], check=True)
     log = sonde.load(tmp_path)
     assert log["train", "epoch_loss"].steps.tolist() == [0, 1, 2] and len(log["train", "batch_mae"]) == 15
-    assert len(log["train", "sequential/d1/kernel/histogram"]) == 3 and log["validation", "epoch_loss"].steps.tolist() == [0, 1, 2]
+    assert len(log["train", "sequential/d1/kernel/histogram"]) == 3 and log[
+        "validation", "epoch_loss"
+    ].steps.tolist() == [0, 1, 2]
     captures = [p.name for p in tmp_path.rglob("*") if p.name.endswith((".xplane.pb", ".pt.trace.json"))]
     assert len(captures) == 1

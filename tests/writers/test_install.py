@@ -14,10 +14,25 @@ def test_example_outside_the_tree(tmp_path):
     if not list((ROOT / "build" / "release").glob("libsonde.so*")):
         pytest.skip("build/release has no libsonde.so: cmake --build build/release")
     quiet = {"check": True, "stdout": subprocess.DEVNULL}
-    subprocess.run(["cmake", "--install", ROOT / "build/release", "--component", "library", "--prefix", tmp_path / "prefix"], **quiet)
+    subprocess.run(
+        ["cmake", "--install", ROOT / "build/release", "--component", "library", "--prefix", tmp_path / "prefix"],
+        **quiet,
+    )
     # Copied away, so that nothing but the installed files can be found.
     subprocess.run(["cp", "-r", ROOT / "examples/cpp", tmp_path / "source"], **quiet)
-    subprocess.run(["cmake", "-S", tmp_path / "source", "-B", tmp_path / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}"], **quiet)
+    subprocess.run(
+        [
+            "cmake",
+            "-S",
+            tmp_path / "source",
+            "-B",
+            tmp_path / "build",
+            "-G",
+            "Ninja",
+            f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}",
+        ],
+        **quiet,
+    )
     subprocess.run(["cmake", "--build", tmp_path / "build"], **quiet)
     subprocess.run([tmp_path / "build/train", tmp_path / "logs/cpp"], check=True)
     subprocess.run([tmp_path / "build/train_c", tmp_path / "logs/c"], check=True)
@@ -35,7 +50,18 @@ def test_demo_fills_every_dashboard(tmp_path):
     subprocess.run([program, "demo", tmp_path, "--seed", "3"], check=True, stdout=subprocess.DEVNULL)
     log = sonde.load(tmp_path)
     plugins = {series.plugin for series in log.values()}
-    assert plugins >= {"scalars", "histograms", "images", "audio", "text", "pr_curves", "mesh", "hparams", "custom_scalars", "graphs"}
+    assert plugins >= {
+        "scalars",
+        "histograms",
+        "images",
+        "audio",
+        "text",
+        "pr_curves",
+        "mesh",
+        "hparams",
+        "custom_scalars",
+        "graphs",
+    }
     accuracy = [s.values[-1] for (run, tag), s in log.items() if tag == "accuracy" and run.endswith("/validation")]
     assert len(accuracy) == 6 and max(accuracy) > 0.9 > min(accuracy)  # it has learned, and the rates differ
     import numpy as np

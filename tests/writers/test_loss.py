@@ -42,7 +42,11 @@ def test_kill_9_at_random_moments(tmp_path):
     rng = random.Random(1)
     for kill in range(KILLS):
         folder = tmp_path / str(kill)
-        child = subprocess.Popen([sys.executable, "-c", VICTIM, str(folder), str(rng.choice([1, 100, 20000]))], stdout=subprocess.PIPE, text=True)
+        child = subprocess.Popen(
+            [sys.executable, "-c", VICTIM, str(folder), str(rng.choice([1, 100, 20000]))],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         child.stdout.readline()
         time.sleep(rng.random() * 0.05)
         child.send_signal(signal.SIGKILL)
@@ -72,7 +76,9 @@ def limited(code, *args, limit=None):
         if limit is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    return subprocess.run([sys.executable, "-c", code, *map(str, args)], preexec_fn=prepare, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, args)], preexec_fn=prepare, capture_output=True, text=True, timeout=120
+    )
 
 
 def test_a_file_size_limit_starts_a_new_file(tmp_path):
@@ -93,7 +99,12 @@ w.close()
 def test_a_full_disk_keeps_records_until_there_is_room(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "sonde-test", str(disk)], capture_output=True).returncode != 0:
+    if (
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=256k", "sonde-test", str(disk)], capture_output=True
+        ).returncode
+        != 0
+    ):
         pytest.skip("no permission to mount")
     try:
         ballast = disk / "ballast"
@@ -115,7 +126,12 @@ def test_a_full_disk_keeps_records_until_there_is_room(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a read-only disk needs root")
 def test_a_read_only_directory_is_one_line_on_stderr(tmp_path):
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "ro,size=64k", "sonde-test", str(tmp_path)], capture_output=True).returncode != 0:
+    if (
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "ro,size=64k", "sonde-test", str(tmp_path)], capture_output=True
+        ).returncode
+        != 0
+    ):
         pytest.skip("no permission to mount")
     try:
         code = "import sys, sonde; w = sonde.Writer(sys.argv[1] + '/run'); [w.scalar('a', i, i) for i in range(1000)]; print(w.flush(), bool(w.problem))"

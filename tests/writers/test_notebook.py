@@ -28,7 +28,16 @@ def notes(tmp_path, monkeypatch):
     folder.mkdir()
 
     def note(pid, **fields):
-        content = {"version": "2.21.0", "start_time": 1700000000, "pid": pid, "port": 6006, "path_prefix": "", "logdir": "/x", "db": "", "cache_key": "k"}
+        content = {
+            "version": "2.21.0",
+            "start_time": 1700000000,
+            "pid": pid,
+            "port": 6006,
+            "path_prefix": "",
+            "logdir": "/x",
+            "db": "",
+            "cache_key": "k",
+        }
         (folder / f"pid-{pid}.info").write_text(json.dumps(content | fields))
 
     return note
@@ -54,11 +63,14 @@ def test_display_without_servers(notes):
         notebook.display()
 
 
-@pytest.mark.parametrize(("environment", "expected"), [
-    ({}, None),
-    ({"TENSORBOARD_PROXY_URL": "https://hub/user/x/proxy/%PORT%/"}, "https://hub/user/x/proxy/6006/"),
-    ({"SONDE_PROXY_URL": "/p/%PORT%", "TENSORBOARD_PROXY_URL": "/other"}, "/p/6006/"),
-])
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, None),
+        ({"TENSORBOARD_PROXY_URL": "https://hub/user/x/proxy/%PORT%/"}, "https://hub/user/x/proxy/6006/"),
+        ({"SONDE_PROXY_URL": "/p/%PORT%", "TENSORBOARD_PROXY_URL": "/other"}, "/p/6006/"),
+    ],
+)
 def test_proxies(monkeypatch, environment, expected):
     for name in ("SONDE_PROXY_URL", "TENSORBOARD_PROXY_URL", "JUPYTERHUB_SERVICE_PREFIX"):
         monkeypatch.delenv(name, raising=False)
@@ -118,13 +130,40 @@ def test_inside_jupyter(notes, started, tmp_path):
     with sonde.SummaryWriter(logs) as w:
         w.add_scalar("loss", 0.5, 1)
     cells = ["%load_ext sonde", f"%sonde --logdir {logs} --port 0", "from sonde import notebook; notebook.list()"]
-    book = {"cells": [{"cell_type": "code", "id": f"c{i}", "metadata": {}, "outputs": [], "execution_count": None, "source": s} for i, s in enumerate(cells)],
-            "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    book = {
+        "cells": [
+            {"cell_type": "code", "id": f"c{i}", "metadata": {}, "outputs": [], "execution_count": None, "source": s}
+            for i, s in enumerate(cells)
+        ],
+        "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
     (tmp_path / "book.ipynb").write_text(json.dumps(book))
     port = free_port()
-    environment = os.environ | {"SONDE_BINARY": str(PROGRAM), "TMPDIR": str(tmp_path), "JUPYTER_CONFIG_DIR": str(tmp_path / "config"), "HOME": str(tmp_path)}
-    server = subprocess.Popen([sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0",
-                               "--IdentityProvider.token=t", f"--ServerApp.root_dir={tmp_path}"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    environment = os.environ | {
+        "SONDE_BINARY": str(PROGRAM),
+        "TMPDIR": str(tmp_path),
+        "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
+        "HOME": str(tmp_path),
+    }
+    server = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "jupyterlab",
+            "--no-browser",
+            "--allow-root",
+            "--ip=127.0.0.1",
+            f"--port={port}",
+            "--ServerApp.port_retries=0",
+            "--IdentityProvider.token=t",
+            f"--ServerApp.root_dir={tmp_path}",
+        ],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
@@ -132,8 +171,18 @@ def test_inside_jupyter(notes, started, tmp_path):
                 if s.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.2)
-        run = subprocess.run([node, str(Path(__file__).parent / "notebook.mjs"), f"http://127.0.0.1:{port}/lab/tree/book.ipynb?token=t", browser],
-                             cwd=ROOT / "web", capture_output=True, text=True, timeout=400)
+        run = subprocess.run(
+            [
+                node,
+                str(Path(__file__).parent / "notebook.mjs"),
+                f"http://127.0.0.1:{port}/lab/tree/book.ipynb?token=t",
+                browser,
+            ],
+            cwd=ROOT / "web",
+            capture_output=True,
+            text=True,
+            timeout=400,
+        )
         assert run.returncode == 0, run.stdout + run.stderr
         said = json.loads(run.stdout.splitlines()[-1])
         assert said["title"].startswith("Sonde") or "Sonde" in said["text"], said

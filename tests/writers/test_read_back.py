@@ -13,7 +13,9 @@ import sonde.summary
 
 
 def by_tensorboard(folder):
-    multiplexer = plugin_event_multiplexer.EventMultiplexer(tensor_size_guidance={"scalars": 0, "tensors": 0, "images": 0})
+    multiplexer = plugin_event_multiplexer.EventMultiplexer(
+        tensor_size_guidance={"scalars": 0, "tensors": 0, "images": 0}
+    )
     multiplexer.AddRunsFromDirectory(str(folder))
     multiplexer.Reload()
     return multiplexer
@@ -70,7 +72,9 @@ def test_everything_else(tmp_path):
 
     for cells in (log[".", "i"].values[0], tensors(tb, ".", "i")[0][1].tolist()):
         assert cells[:2] == [b"7", b"9"]
-        assert all(np.array_equal(np.asarray(Image.open(io.BytesIO(png))), pixels) for png, pixels in zip(cells[2:], picture))
+        assert all(
+            np.array_equal(np.asarray(Image.open(io.BytesIO(png))), pixels) for png, pixels in zip(cells[2:], picture)
+        )
 
     import wave
 
@@ -105,7 +109,10 @@ def test_gif_frames_are_the_frames(tmp_path):
     frames = [np.asarray(f.convert("RGB")) for f in ImageSequence.Iterator(Image.open(io.BytesIO(gif)))]
     assert len(frames) == 5 and all(np.array_equal(a, b) for a, b in zip(frames, few))
     many = rng.randint(0, 255, (3, 64, 80, 3)).astype(np.uint8)  # more colours than a GIF holds, and long LZW codes
-    frames = [np.asarray(f.convert("RGB")).astype(int) for f in ImageSequence.Iterator(Image.open(io.BytesIO(sonde._sonde.gif(many, 5.0))))]
+    frames = [
+        np.asarray(f.convert("RGB")).astype(int)
+        for f in ImageSequence.Iterator(Image.open(io.BytesIO(sonde._sonde.gif(many, 5.0))))
+    ]
     assert len(frames) == 3 and all(np.abs(a - b).mean() < 25 for a, b in zip(frames, many))
 
 
@@ -114,7 +121,11 @@ def test_png_is_lossless(shape):
     from PIL import Image
 
     rng = np.random.RandomState(4)
-    for pixels in (rng.randint(0, 255, shape), np.add.outer(np.arange(shape[0]), np.arange(shape[1]))[:, :, None].repeat(shape[2], 2) % 256, np.zeros(shape)):
+    for pixels in (
+        rng.randint(0, 255, shape),
+        np.add.outer(np.arange(shape[0]), np.arange(shape[1]))[:, :, None].repeat(shape[2], 2) % 256,
+        np.zeros(shape),
+    ):
         pixels = np.ascontiguousarray(pixels.astype(np.uint8))
         assert np.array_equal(np.asarray(Image.open(io.BytesIO(sonde._sonde.png(pixels)))).reshape(shape), pixels)
 

@@ -24,7 +24,9 @@ def assert_same(ours, original, ignore=()):
     for run, paths in theirs.items():
         got = [comparable(e) for path in mine[run] for e in read(path)]
         want = [comparable(e) for path in paths for e in read(path)]
-        got, want = ([e for e in side if not (e[2] and isinstance(e[2], list) and e[2][0][0] in ignore)] for side in (got, want))
+        got, want = (
+            [e for e in side if not (e[2] and isinstance(e[2], list) and e[2][0][0] in ignore)] for side in (got, want)
+        )
         assert [e[:2] for e in got] == [e[:2] for e in want]
         for one, other in zip(got, want):
             assert one == other
@@ -43,7 +45,9 @@ def test_torch(tmp_path):
     same = ["projector_config.pbtxt", "00001/e%2fm/metadata.tsv", "00002/default/metadata.tsv"]
     assert_same_files(tmp_path, DATA / "torch", same)
     for name in ("00001/e%2fm", "00002/default"):
-        assert np.array_equal(np.loadtxt(tmp_path / name / "tensors.tsv"), np.loadtxt(DATA / "torch" / name / "tensors.tsv"))
+        assert np.array_equal(
+            np.loadtxt(tmp_path / name / "tensors.tsv"), np.loadtxt(DATA / "torch" / name / "tensors.tsv")
+        )
     from PIL import Image
 
     sprites = [np.asarray(Image.open(Path(side) / "00001/e%2fm/sprite.png")) for side in (tmp_path, DATA / "torch")]
@@ -93,8 +97,16 @@ def test_keras(tmp_path, name):
     if name == "keras_two":
         # With update_freq=2 the original drops what falls on an odd batch (verified); Sonde must have all of it.
         for run, paths in files(DATA / name).items():
-            mine = {(e[0], v[0]) for path in files(tmp_path)[run] for e in map(comparable, read(path)) if e[1] == "summary" for v in e[2]}
-            theirs = {(e[0], v[0]) for path in paths for e in map(comparable, read(path)) if e[1] == "summary" for v in e[2]}
+            mine = {
+                (e[0], v[0])
+                for path in files(tmp_path)[run]
+                for e in map(comparable, read(path))
+                if e[1] == "summary"
+                for v in e[2]
+            }
+            theirs = {
+                (e[0], v[0]) for path in paths for e in map(comparable, read(path)) if e[1] == "summary" for v in e[2]
+            }
             assert theirs <= mine
         return
     timed = ("batch_steps_per_second", "epoch_steps_per_second")

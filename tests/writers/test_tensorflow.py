@@ -17,7 +17,9 @@ def test_record_reader(tmp_path):
         w.add_histogram("h", np.arange(10), 5)
     (path,) = files(tmp_path)["."]
     events = [tf.compat.v1.Event.FromString(r.numpy()) for r in tf.data.TFRecordDataset(str(path))]
-    assert len(events) == 1002 and [e.summary.value[0].simple_value for e in events[1:-1]] == [i * 0.5 for i in range(1000)]
+    assert len(events) == 1002 and [e.summary.value[0].simple_value for e in events[1:-1]] == [
+        i * 0.5 for i in range(1000)
+    ]
     assert len(list(tf.compat.v1.train.summary_iterator(str(path)))) == 1002
 
 

@@ -17,8 +17,16 @@ def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SONDE_BINARY")}
     given = os.environ.get("SONDE_PROGRAM")  # a program built before saves building it again
-    short = ["-C", f"cmake.define.SONDE_PROGRAM={given}", "-C", "cmake.define.SONDE_WEB=OFF", "-C", "build.targets=_sonde"] if given else []
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), *short, str(ROOT)], check=True, env=environment)
+    short = (
+        ["-C", f"cmake.define.SONDE_PROGRAM={given}", "-C", "cmake.define.SONDE_WEB=OFF", "-C", "build.targets=_sonde"]
+        if given
+        else []
+    )
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), *short, str(ROOT)],
+        check=True,
+        env=environment,
+    )
     (wheel,) = folder.glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
     subprocess.run([str(folder / "venv/bin/pip"), "install", "--quiet", str(wheel)], check=True, env=environment)
@@ -35,5 +43,7 @@ def test_wheel(installed, tmp_path):
         assert subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()
     code = f"import sonde; w = sonde.SummaryWriter({str(tmp_path)!r}); w.add_scalar('a', 1, 1); w.close()"
     subprocess.run([programs / "python", "-c", code], check=True, env=environment)
-    out = subprocess.run([programs / "sonde", "inspect", tmp_path, "--json"], check=True, capture_output=True, text=True, env=environment).stdout
+    out = subprocess.run(
+        [programs / "sonde", "inspect", tmp_path, "--json"], check=True, capture_output=True, text=True, env=environment
+    ).stdout
     assert json.loads(out)["runs"]["."]

@@ -71,7 +71,9 @@ def test_file_writer_takes_foreign_summaries_and_events(tmp_path):
 
     with sonde.SummaryWriter(tmp_path) as w:
         w.file_writer.add_summary(summary_pb2.Summary(value=[summary_pb2.Summary.Value(tag="x", simple_value=2)]), 5)
-        w._get_file_writer().add_event(event_pb2.Event(summary=summary_pb2.Summary(value=[summary_pb2.Summary.Value(tag="y", simple_value=3)])), 6)
+        w._get_file_writer().add_event(
+            event_pb2.Event(summary=summary_pb2.Summary(value=[summary_pb2.Summary.Value(tag="y", simple_value=3)])), 6
+        )
     assert points(tmp_path) == [(5, "x", 2.0), (6, "y", 3.0)]
 
 
@@ -103,7 +105,9 @@ def test_nothing_is_lost_at_exit_without_close(tmp_path):
 
 def test_threads(tmp_path):
     with sonde.SummaryWriter(tmp_path) as w:
-        threads = [threading.Thread(target=lambda t=t: [w.add_scalar(f"t{t}", i, i) for i in range(2000)]) for t in range(4)]
+        threads = [
+            threading.Thread(target=lambda t=t: [w.add_scalar(f"t{t}", i, i) for i in range(2000)]) for t in range(4)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -159,5 +163,7 @@ def test_hparams_rules():
 
 def test_import_is_light():
     code = "import sys, sonde; sonde.SummaryWriter; print([m for m in ('numpy', 'torch', 'tensorboard', 'PIL', 'keras', 'google.protobuf') if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=os.environ).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=os.environ
+    ).stdout
     assert out.strip() == "[]"
