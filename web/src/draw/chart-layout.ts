@@ -82,7 +82,7 @@ function xRange(model: ChartModel): Domain {
 }
 
 const FEW_VALUES = 60;
-const MOST_VALUES = 200_000; // enough for quantiles; more would only cost time
+const MOST_VALUES = 40_000; // enough for quantiles; more would only cost time
 
 function yRange(model: ChartModel, [x0, x1]: Domain): {domain: Domain; above: number; below: number} {
   let count = 0;

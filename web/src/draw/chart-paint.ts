@@ -7,7 +7,7 @@ import type {Ink} from './ink.ts';
 import {alpha} from './palette.ts';
 import type {Pen} from './pen.ts';
 
-const POINTS_PER_SLICE = 8000;
+const POINTS_PER_SLICE = 3000;
 
 export interface PaintOptions {
   /** Step labels on the axis: ticks under them disappear. */

@@ -27,7 +27,7 @@ export interface Chart {
   destroy(): void;
 }
 
-const SLICED_FROM = 30_000; // points; below that one synchronous paint is within a frame
+const SLICED_FROM = 10_000; // points; below that one synchronous paint is within a frame
 
 export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onPainted: () => void): Chart {
   const pen = base.getContext('2d');

@@ -28,9 +28,12 @@ export interface CardData {
   stop(): void;
 }
 
-const OVERVIEW_CELLS = 40_000; // points a card asks for at first
-const FINE_CELLS = 180_000;
+const OVERVIEW_CELLS = 28_000; // points a card asks for at first
+const FINE_CELLS = 120_000; // for the one card that is looked at
+const MANY = 50; // lines; above that only what every line needs is asked for
 const AT_ONCE = 3;
+
+let looked = $state<string | null>(null); // the card that was zoomed, enlarged or rested on last
 
 let running = 0;
 const waiting: (() => void)[] = [];
@@ -58,7 +61,6 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
   let groupsDetail = $state.raw<Loaded | null>(null);
   let error = $state('');
   let loading = $state(false);
-  let fine = $state(false);
   let version = $state(0); // grows when new points may be there
   const asked = new Map<string, string>(); // slot → question on its way or answered
   const aborts = new Map<string, AbortController>();
@@ -72,7 +74,7 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
     if (timer === 0) timer = window.setTimeout(() => {
       timer = 0;
       version++;
-    }, Math.min(5000, Math.max(30, cost.ms * 3)));
+    }, Math.min(5000, Math.max(30, cost.ms * 3, runs.shown.length > MANY ? 500 + 2 * runs.shown.length : 0)));
   });
 
   function question(range: Domain | null, grouped: boolean, px: number): ColumnsQuestion | null {
@@ -88,9 +90,9 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
     });
     const total = series.reduce((sum, one) => sum + one.runs.length, 0);
     if (total === 0 || (grouped && sets.every((set) => set.runs.length === 0))) return null;
-    const cells = fine || range !== null ? FINE_CELLS : OVERVIEW_CELLS;
     const lines = grouped ? Math.max(1, sets.length) : total;
-    const many = lines > 50;
+    const many = lines > MANY;
+    const cells = looked === key ? FINE_CELLS : OVERVIEW_CELLS;
     const agg = many ? ['min', 'max', 'last'] : ['min', 'max', 'mean', 'last', 'wall'];
     if (s.x.startsWith('tag:')) agg.push('step');
     return {
@@ -122,7 +124,7 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
     const began = performance.now();
     try {
       const work = (): Promise<Columns> => client().columns('columns', q, {signal: abort.signal});
-      const columns = range === null ? await inTurn(abort.signal, work) : await work(); // a zoom does not wait in the queue
+      const columns = looked === key && range !== null ? await work() : await inTurn(abort.signal, work); // a zoom does not wait in the queue
       cost.ms = performance.now() - began;
       put({columns, range});
       error = '';
@@ -165,7 +167,7 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
     get groupsDetail() { return groupsDetail; },
     get error() { return error; },
     get loading() { return loading; },
-    refine: () => void (fine = true),
+    refine: () => void (looked = key),
     stop: () => {
       stopEffect();
       stopListening();
