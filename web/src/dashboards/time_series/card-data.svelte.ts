@@ -28,7 +28,7 @@ export interface CardData {
   stop(): void;
 }
 
-const OVERVIEW_CELLS = 28_000; // points a card asks for at first
+const OVERVIEW_CELLS = 27_000; // points a card asks for at first
 const FINE_CELLS = 120_000; // for the one card that is looked at
 const MANY = 50; // lines; above that only what every line needs is asked for
 const AT_ONCE = 3;
@@ -96,7 +96,7 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
     const agg = many ? ['min', 'max', 'last'] : ['min', 'max', 'mean', 'last', 'wall'];
     if (s.x.startsWith('tag:')) agg.push('step');
     return {
-      x: s.x, xscale: s.xscale, range, px: Math.max(32, Math.min(px, Math.floor(cells / lines))), agg, smooth: s.smooth,
+      x: s.x, xscale: s.xscale, range, px: Math.max(24, Math.min(px, Math.floor(cells / lines))), agg, smooth: s.smooth,
       restarts: view.restarts, series: series.map((one) => ({...one, runs: !grouped && one.runs.length === runs.all.length && many ? 'all' : one.runs})),
       group: grouped ? {sets, centre: s.centre, band: s.band === 'none' ? 'minmax' : s.band} : null,
     };
