@@ -11,13 +11,24 @@
 #include <memory>
 
 namespace sonde {
+namespace {
+
+// On Linux niceness and policy belong to each thread. As batch work a thread never interrupts one
+// that runs, and a thread that wakes for a request interrupts it: that, more than a smaller share
+// of a busy machine, is what keeps short answers short.
+void give_way(int niceness) {
+  const sched_param none{};
+  sched_setscheduler(0, SCHED_BATCH, &none);
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
+}
+
+}  // namespace
 
 ThreadPool::ThreadPool(std::string name, size_t threads, int niceness) {
   for (size_t i = 0; i < std::max<size_t>(threads, 1); ++i) {
     threads_.emplace_back([this, niceness, thread_name = name + "-" + std::to_string(i)] {
       name_this_thread(thread_name);
-      // On Linux niceness is a property of each thread.
-      if (niceness > 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
+      if (niceness > 0) give_way(niceness);
       work();
     });
   }

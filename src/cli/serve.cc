@@ -28,7 +28,7 @@ namespace {
 constexpr std::string_view kTensorBoard = "2.21.0";
 constexpr int kCannotBind = 255;  // TensorBoard's exit code
 constexpr uint16_t kPortTries = 100;
-constexpr int kGivesWay = 5;  // niceness of the threads that split long answers
+constexpr int kGivesWay = 1;  // niceness of the threads that split long answers
 constexpr std::chrono::milliseconds kDrainTime{700};
 
 sigset_t blocked_signals() {

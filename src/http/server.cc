@@ -30,7 +30,7 @@ using asio::ip::tcp;
 using Local = asio::local::stream_protocol;
 using Work = asio::executor_work_guard<asio::io_context::executor_type>;
 
-constexpr int kGivesWay = 5;  // niceness of the threads that compute long answers
+constexpr int kGivesWay = 1;  // niceness of the threads that compute long answers
 
 Error bind_error(const ErrorCode& error, const std::string& address, uint16_t port) {
   if (error == asio::error::address_in_use) {
