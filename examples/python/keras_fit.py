@@ -4,7 +4,6 @@ import sys
 
 import keras
 import numpy as np
-
 import sonde.hparams as hp
 import sonde.keras
 

@@ -6,9 +6,9 @@ import sonde
 
 sonde.patch()
 
-import lightning  # noqa: E402
-import torch  # noqa: E402
-from lightning.pytorch.loggers import TensorBoardLogger  # noqa: E402
+import lightning
+import torch
+from lightning.pytorch.loggers import TensorBoardLogger
 
 
 class Regression(lightning.LightningModule):

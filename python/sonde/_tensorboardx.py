@@ -235,7 +235,7 @@ class GlobalSummaryWriter(SummaryWriter):
         GlobalSummaryWriter._instance = self
 
     @staticmethod
-    def getSummaryWriter() -> GlobalSummaryWriter:  # noqa: N802
+    def getSummaryWriter() -> GlobalSummaryWriter:
         return GlobalSummaryWriter._instance or GlobalSummaryWriter()
 
     def _next(self, tag: str) -> int:

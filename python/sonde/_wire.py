@@ -65,7 +65,7 @@ class Message:
 class Summary(bytes):
     """A serialized Summary message; looks enough like the protobuf class for code that only passes it on."""
 
-    def SerializeToString(self) -> bytes:  # noqa: N802
+    def SerializeToString(self) -> bytes:
         return bytes(self)
 
 

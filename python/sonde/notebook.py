@@ -103,7 +103,7 @@ def _find(key: str) -> Instance | None:
     return next((one for one in instances() if one.cache_key == key), None)
 
 
-def list() -> None:  # noqa: A001
+def list() -> None:
     """Print the running servers."""
     running = instances()
     if not running:

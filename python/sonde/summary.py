@@ -274,7 +274,7 @@ def _text_cells(data: Any) -> tuple[list[bytes], tuple[int, ...]]:
     return [c.encode() if isinstance(c, str) else c for c in cells], array.shape
 
 
-def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: Any = None) -> bool:  # noqa: A002
+def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: Any = None) -> bool:
     """A raw tensor with metadata of your own (a SummaryMetadata message or its bytes)."""
     if not should_record_summaries():
         return False

@@ -90,6 +90,7 @@ void Model::forward(std::span<const float> inputs, size_t rows) {
   for (size_t l = 0; l < layers_.size(); ++l) {
     std::vector<float>& out = outputs_[l];
     const auto n = static_cast<size_t>(layers_[l].outputs);
+    const Timeline::Span span(timeline_, "demo::dense_forward", "cpu_op");
     out.resize(rows * n);
     multiply(in, rows, layers_[l], out.data());
     if (l + 1 == layers_.size()) {
@@ -118,6 +119,7 @@ Score Model::backward(std::span<const float> inputs, std::span<const int> labels
   for (float& d : delta) d /= static_cast<float>(rows);
   for (size_t l = layers_.size(); l-- > 0;) {
     Layer& layer = layers_[l];
+    const Timeline::Span span(timeline_, "demo::dense_backward", "cpu_op");
     std::fill(layer.weight_gradients.begin(), layer.weight_gradients.end(), 0.0f);
     std::fill(layer.bias_gradients.begin(), layer.bias_gradients.end(), 0.0f);
     add_gradients(l == 0 ? inputs.data() : outputs_[l - 1].data(), delta.data(), rows, layer);
@@ -136,12 +138,16 @@ Score Model::backward(std::span<const float> inputs, std::span<const int> labels
 Score Model::train(const DataSet& data, std::span<const size_t> rows, float rate, float momentum) {
   std::vector<float> inputs;
   std::vector<int> labels;
-  for (const size_t r : rows) {
-    inputs.insert(inputs.end(), data.row(r), data.row(r) + data.features);
-    labels.push_back(data.labels[r]);
+  {
+    const Timeline::Span span(timeline_, "demo::gather_batch", "cpu_op");
+    for (const size_t r : rows) {
+      inputs.insert(inputs.end(), data.row(r), data.row(r) + data.features);
+      labels.push_back(data.labels[r]);
+    }
   }
   forward(inputs, rows.size());
   const Score score = backward(inputs, labels);
+  const Timeline::Span span(timeline_, "Optimizer.step#SGD.step", "user_annotation");
   for (Layer& layer : layers_) {
     descend(layer.weights, layer.weight_velocity, layer.weight_gradients, rate, momentum);
     descend(layer.biases, layer.bias_velocity, layer.bias_gradients, rate, momentum);

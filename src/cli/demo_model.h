@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/demo_data.h"
+#include "cli/demo_timeline.h"
 
 namespace sonde::cli {
 
@@ -44,12 +45,15 @@ class Model {
   std::vector<Layer>& layers() { return layers_; }
   const std::vector<Layer>& layers() const { return layers_; }
   Activation activation() const { return activation_; }
+  // Where train() notes what it does; null for nowhere.
+  void record(Timeline* timeline) { timeline_ = timeline; }
 
  private:
   void forward(std::span<const float> inputs, size_t rows);
   Score backward(std::span<const float> inputs, std::span<const int> labels);
 
   Activation activation_;
+  Timeline* timeline_ = nullptr;
   std::vector<Layer> layers_;
   std::vector<std::vector<float>> outputs_;  // of each layer, for the rows of the last forward
 };

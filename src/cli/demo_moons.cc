@@ -27,6 +27,7 @@ void run(const std::string& folder, Activation activation, float rate, uint32_t 
   std::mt19937 random(seed);
   const DataSet train = two_moons(400, 0.12f, random), validation = two_moons(200, 0.12f, random);
   Model model({2, 16, 16, 2}, activation, random);
+  Timeline timeline;
   Writer log(folder);
   log.text(
       "about", 0,
@@ -42,11 +43,15 @@ void run(const std::string& folder, Activation activation, float rate, uint32_t 
   std::iota(order.begin(), order.end(), size_t{0});
   for (int epoch = 0; epoch < kEpochs; ++epoch) {
     std::shuffle(order.begin(), order.end(), random);
+    model.record(epoch == 1 ? &timeline : nullptr);  // the first is for warming up
     for (size_t at = 0; at + kBatch <= order.size(); at += kBatch, ++step) {
+      const Timeline::Span span(epoch == 1 ? &timeline : nullptr,
+                                fmt::format("ProfilerStep#{}", step), "user_annotation");
       const Score score = model.train(train, std::span(order).subspan(at, kBatch), rate, 0.9f);
       log.scalar("loss/train", step, score.loss);
       losses.push_back(score.loss);
     }
+    model.record(nullptr);
     const Score score = model.evaluate(validation);
     log.scalar("loss/validation", step, score.loss);
     log.scalar("accuracy/validation", step, score.accuracy);
@@ -61,6 +66,7 @@ void run(const std::string& folder, Activation activation, float rate, uint32_t 
   }
   log.video("decision_boundary_film", step, array(film, {kEpochs, frame.height, frame.width, 3}),
             8);
+  timeline.write(folder);
   log.tensor("last_layer", step, array(model.layers().back().weights, {16, 2}));
   fmt::print("moons   {:<18} validation accuracy {:.3f}\n", folder.substr(folder.rfind('/') + 1),
              model.evaluate(validation).accuracy);

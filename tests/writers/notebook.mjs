@@ -14,15 +14,15 @@ try {
   await page.waitForSelector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', { timeout: 120_000 });
   // JupyterLab may ask about news or kernels first; a dialog takes all keys.
   for (const dialog of await page.$$('.jp-Dialog .jp-mod-reject, .jp-Dialog .jp-mod-accept')) await dialog.click().catch(() => {});
-  const first = page.locator('.jp-Notebook .jp-Cell .cm-content').first();
-  await first.click();
-  for (let cell = 0; cell < 3; cell++) {
-    await page.keyboard.press('Shift+Enter');
-    await page.waitForTimeout(300);
+  // Keys pressed before the kernel is ready are lost: press again until the frame is there.
+  const cell = page.locator('.jp-Notebook .jp-Cell .cm-content').first();
+  let element = null;
+  for (let attempt = 0; element === null && attempt < 8; attempt++) {
+    await cell.click();
+    await page.keyboard.press('Control+Enter');
+    element = await page.waitForSelector('iframe[id^="sonde-frame-"]', { timeout: 20_000 }).catch(() => null);
   }
-  const element = await page.waitForSelector('iframe[id^="sonde-frame-"]', { timeout: 120_000 }).catch(async (problem) => {
-    throw new Error(`${problem.message}\n${await page.innerText('body')}`);
-  });
+  if (element === null) throw new Error(`no frame:\n${await page.innerText('body')}`);
   const frame = await element.contentFrame();
   await frame.waitForLoadState('domcontentloaded', { timeout: 60_000 });
   await frame.waitForFunction(() => document.body && document.body.innerText.trim().length > 0, null, { timeout: 60_000 });

@@ -129,7 +129,7 @@ def test_inside_jupyter(notes, started, tmp_path):
 
     with sonde.SummaryWriter(logs) as w:
         w.add_scalar("loss", 0.5, 1)
-    cells = ["%load_ext sonde", f"%sonde --logdir {logs} --port 0", "from sonde import notebook; notebook.list()"]
+    cells = [f"%load_ext sonde\n%sonde --logdir {logs} --port 0\nfrom sonde import notebook; notebook.list()"]
     book = {
         "cells": [
             {"cell_type": "code", "id": f"c{i}", "metadata": {}, "outputs": [], "execution_count": None, "source": s}
