@@ -264,9 +264,9 @@ test('custom scalars: layouts of runs, an own chart is kept in the sidecar', 'cu
   const open = layout.category.find((one) => !one.closed);
   await card(page, `${open.title}: ${open.chart[0].title}`).waitFor();
   await page.getByRole('button', {name: 'New chart'}).first().click();
-  await page.getByRole('textbox', {name: 'Category'}).fill('Mine');
+  await page.getByRole('combobox', {name: 'Category'}).fill('Mine');
   await page.getByRole('textbox', {name: 'Title'}).fill('Epochs');
-  await page.getByRole('textbox', {name: 'Tag expression 1'}).fill('epoch_');
+  await page.getByRole('combobox', {name: 'Tag expression 1'}).fill('epoch_');
   const wanted = (await get('api/v1/tags')).tags.filter((tag) => tag.kind === 'scalar' && tag.name.startsWith('epoch_')).length;
   await page.getByText(new RegExp(`^${wanted} tags? match`)).waitFor();
   await page.getByRole('button', {name: 'Save chart'}).click();
