@@ -32,6 +32,7 @@ export function drawWave(g: CanvasRenderingContext2D, size: Size, peaks: Peaks, 
     const reach = lane / 2 - 3;
     g.fillStyle = ink.grid;
     g.fillRect(WAVE_PAD_PX, Math.round(middle), width, 1);
+    let [before, after] = [NaN, NaN]; // extent of the column before
     for (let px = 0; px < width && columns > 0; px++) {
       const from = Math.floor((px / width) * columns);
       const to = Math.max(from + 1, Math.floor(((px + 1) / width) * columns));
@@ -41,6 +42,11 @@ export function drawWave(g: CanvasRenderingContext2D, size: Size, peaks: Peaks, 
         hi = Math.max(hi, peaks.max[c * columns + i]!);
       }
       if (!(hi >= lo)) continue;
+      const [low, high] = [lo, hi];
+      // Neighbouring columns meet, so that a short clip is a line and not dots.
+      if (lo > after) lo = after;
+      if (hi < before) hi = before;
+      [before, after] = [low, high];
       const top = middle - Math.min(1, Math.max(-1, hi)) * reach;
       g.fillStyle = options.colour;
       g.globalAlpha = px <= played ? 1 : 0.45;
