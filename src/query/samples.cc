@@ -136,7 +136,7 @@ void for_each_scalar(const Series& series, uint64_t limit,
     return;
   }
   const uint64_t each = has_nan(series) ? 3 : 2;
-  const uint64_t stretches = limit > 2 ? std::max<uint64_t>((limit - 2) / each, 1) : 0;
+  const uint64_t stretches = limit > 2 ? (limit - 2) / each : 0;
   const uint64_t inner = count - 2;
   Stretch stretch(fn);
   uint64_t position = 0, current = 0;
