@@ -15,20 +15,20 @@
 namespace sonde::io {
 namespace {
 
-FileStat converted(const struct stat& s) {
-  return {.size = static_cast<uint64_t>(s.st_size),
-          .device = s.st_dev,
-          .inode = s.st_ino,
-          .mtime_ns = int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec,
-          .regular = S_ISREG(s.st_mode)};
-}
-
 tl::unexpected<Error> failed(const std::string& path, int error) {
   return fail(error == ENOENT || error == ENOTDIR ? Code::kNotFound : Code::kIo,
               path + ": " + std::strerror(error));
 }
 
 }  // namespace
+
+FileStat converted(const struct ::stat& s) {
+  return {.size = static_cast<uint64_t>(s.st_size),
+          .device = s.st_dev,
+          .inode = s.st_ino,
+          .mtime_ns = int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec,
+          .regular = S_ISREG(s.st_mode)};
+}
 
 Result<File> File::open(const std::string& path) {
   // O_NONBLOCK: opening a pipe without a writer must not wait for one.

@@ -10,6 +10,8 @@
 
 #include "base/result.h"
 
+struct stat;
+
 namespace sonde::io {
 
 struct FileStat {
@@ -23,6 +25,8 @@ struct FileStat {
   }
   friend bool operator==(const FileStat&, const FileStat&) = default;
 };
+
+FileStat converted(const struct ::stat& stat);
 
 // Bytes at positions.
 class Source {

@@ -38,14 +38,6 @@ struct CloseDir {
   void operator()(DIR* dir) const { ::closedir(dir); }
 };
 
-FileStat converted(const struct stat& s) {
-  return {.size = static_cast<uint64_t>(s.st_size),
-          .device = s.st_dev,
-          .inode = s.st_ino,
-          .mtime_ns = int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec,
-          .regular = S_ISREG(s.st_mode)};
-}
-
 std::string joined(const std::string& folder, std::string_view name) {
   std::string path = folder;
   if (path.empty() || path.back() != '/') path += '/';

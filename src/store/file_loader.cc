@@ -163,7 +163,8 @@ void FileLoader::read_pieces(io::Source& source, Help help,
   // Each piece has columns of its own for every tag: with many tags few pieces waste less.
   const uint64_t most = sink_->parts().size() > 1000 ? help.threads : 2 * help.threads;
   const Seeds known = sink_->known();
-  while (stat_.size - position_ >= 2 * kSmallestPiece) {
+  // The file may have grown past the size it was opened with.
+  while (position_ < stat_.size && stat_.size - position_ >= 2 * kSmallestPiece) {
     const uint64_t left = stat_.size - position_;
     const uint64_t round = published ? std::min(left, kLargestRound) : left;
     const uint64_t pieces = std::clamp<uint64_t>(round / kSmallestPiece, 2, most);
@@ -184,7 +185,9 @@ void FileLoader::read_pieces(io::Source& source, Help help,
             bytes_done_ += reader.position() - seen;
             seen = reader.position();
           };
-          mine.readable = reader.read(mine.begin, cut(i + 1)) && !reader.tail();
+          // Only the last piece may end in something unfinished.
+          mine.readable =
+              reader.read(mine.begin, cut(i + 1)) && (!reader.tail() || i + 1 == pieces);
           mine.end = reader.position();
         },
         ThreadPool::Priority::kBackground);

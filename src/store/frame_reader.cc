@@ -15,6 +15,7 @@ constexpr uint64_t kLarge = 16 * 1024;  // below this reading on is cheaper than
 constexpr size_t kFrames = 4096;
 constexpr uint64_t kProgress = 8 << 20;
 constexpr size_t kSkimWindow = 4096;
+constexpr size_t kSearchFirst = 16 * 1024, kSearchMost = 1 << 20;
 constexpr uint64_t kLargestInflated = 64 << 20;  // searched after damage in a compressed file
 
 constexpr const char* kAdviceWriter =
@@ -32,7 +33,7 @@ bool FrameReader::fill(uint64_t offset, size_t at_least) {
     kept = window_size_ - static_cast<size_t>(offset - window_offset_);
   // Between skimmed records the few bytes at hand may do.
   const bool enough = kept >= at_least && read_size_ < kWindow;
-  const size_t wanted = enough ? kept : std::max(at_least, read_size_);
+  const size_t wanted = enough ? kept : std::max(at_least, read_size(offset));
   if (buffer_.size() < wanted + kPad) buffer_.resize(wanted + kPad);
   if (kept > 0 && offset > window_offset_)
     std::memmove(buffer_.data(), buffer_.data() + (window_size_ - kept), kept);
@@ -41,7 +42,7 @@ bool FrameReader::fill(uint64_t offset, size_t at_least) {
     window_size_ = kept;
     return true;
   }
-  read_size_ = std::min(read_size_ * 4, kWindow);
+  read_size_ = std::min(read_size_ * 4, kWindow);  // no longer skimming, it seems
   const auto got = source_.read_at(offset + kept, {buffer_.data() + kept, wanted - kept});
   if (!got) {
     error_ = got.error().text;
@@ -57,6 +58,13 @@ bool FrameReader::fill(uint64_t offset, size_t at_least) {
     on_progress();
   }
   return true;
+}
+
+// No more than a little above what the file has: most files are small.
+size_t FrameReader::read_size(uint64_t offset) const {
+  const uint64_t size = source_.stat().size;
+  if (!source_.random_access() || offset > size) return read_size_;
+  return static_cast<size_t>(std::min<uint64_t>(read_size_, size - offset + kSkimWindow));
 }
 
 bool FrameReader::read(uint64_t position, uint64_t limit) {
@@ -177,6 +185,7 @@ bool FrameReader::skim_large(uint64_t length) {
     read_size_ = kSkimWindow;
     if (position_ >= scratch_offset && position_ < scratch_offset + scratch.size()) {
       const size_t skip = static_cast<size_t>(position_ - scratch_offset);
+      if (buffer_.size() < scratch.size() + kPad) buffer_.resize(scratch.size() + kPad);
       std::memcpy(buffer_.data(), scratch.data() + skip, scratch.size() - skip);
       window_offset_ = position_;
       window_size_ = scratch.size() - skip;
@@ -233,8 +242,11 @@ bool FrameReader::skip_bad_payload() {
 std::optional<uint64_t> FrameReader::find_intact(uint64_t from, uint64_t before) {
   uint64_t at = from;
   uint64_t incomplete = UINT64_MAX;  // a header whose payload is not there yet
-  std::vector<std::byte> window(1 << 20), payload;
-  for (;;) {
+  std::vector<std::byte> payload;
+  // Small steps first: most often the next frame is near, and a file may be damaged many times.
+  for (size_t step = kSearchFirst;; step = std::min(step * 4, kSearchMost)) {
+    if (search_.size() < step) search_.resize(step);
+    const std::span<std::byte> window(search_.data(), step);
     const auto got = source_.read_at(at, window);
     if (!got) {
       error_ = got.error().text;
@@ -250,7 +262,8 @@ std::optional<uint64_t> FrameReader::find_intact(uint64_t from, uint64_t before)
       const bool there = source_.random_access()
                              ? candidate + record::kOverhead + length <= source_.stat().size
                              : length <= kLargestInflated;
-      if (rest.size() < length + record::kFooter && there) {
+      if (rest.size() < length + record::kFooter && there && length <= search_budget_) {
+        search_budget_ -= length;
         payload.resize(static_cast<size_t>(length + record::kFooter));
         const auto n = source_.read_at(candidate + record::kHeader, payload);
         rest = Bytes(payload.data(), n ? *n : 0);

@@ -48,6 +48,7 @@ class FrameReader {
 
  private:
   bool fill(uint64_t offset, size_t at_least);
+  size_t read_size(uint64_t offset) const;
   Bytes window() const { return {buffer_.data(), window_size_}; }
   bool walk(uint64_t limit);
   bool enter_large(uint64_t length);
@@ -65,6 +66,10 @@ class FrameReader {
   Damages& damages_;
   std::vector<std::byte> buffer_;
   std::vector<std::byte> scratch_;  // parts of a skimmed record
+  std::vector<std::byte> search_;   // bytes behind a damaged place
+  // Payloads that may be read only to find out whether a header is one: a file full of headers that
+  // claim megabytes must not cost its size squared.
+  uint64_t search_budget_ = uint64_t{1} << 30;
   uint64_t window_offset_ = 0;
   size_t window_size_ = 0;
   size_t read_size_;     // of the next read: small while records are skimmed

@@ -81,6 +81,24 @@ SmallFile small_file() {
   return file;
 }
 
+std::string record_with_description(const std::string& description, const std::string& text) {
+  return sonde::testing::record(sonde::testing::event(1000, 1, [&](wire::Encoder& e) {
+    e.message(5, [&](wire::Encoder& summary) {
+      summary.message(1, [&](wire::Encoder& value) {
+        value.bytes(1, "note");
+        value.message(8, [&](wire::Encoder& tensor) {
+          tensor.varint(1, 7);
+          tensor.bytes(8, text);
+        });
+        value.message(9, [&](wire::Encoder& metadata) {
+          metadata.message(1, [](wire::Encoder& plugin) { plugin.bytes(1, "text"); });
+          metadata.bytes(3, description);
+        });
+      });
+    });
+  }));
+}
+
 }  // namespace
 
 TEST_CASE("Hostile: a file cut at any byte gives exactly the records before the cut") {
@@ -156,6 +174,11 @@ TEST_CASE("Hostile: large records are skimmed, damaged ones among them are named
   CHECK(loaded.texts == 3);
   CHECK(loaded.steps.size() == 2);
   CHECK(loaded.damaged == 0);
+  // A description far larger than the piece of the record that is read first.
+  const std::string described = record_with_description(std::string(40'000, 'd'), body);
+  loaded = harness.load(version_record() + described + described + scalar_record("loss", 2, 1));
+  CHECK(loaded.texts == 2);
+  CHECK(loaded.steps.size() == 1);
   // The length inside the record is broken, the frame is not.
   std::string broken = text;
   broken[12 + 9 + 2 + 1] = '\x7f';
