@@ -63,8 +63,9 @@ Result<void> write_whole(const std::string& path, std::string_view content) {
   return {};
 }
 
-Result<std::string> read_whole(const std::string& path, size_t limit) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+Result<std::string> read_whole(const std::string& path, size_t limit, Links links) {
+  const int refuse = links == Links::kRefuse ? O_NOFOLLOW : 0;
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | refuse)};
   if (file.fd < 0) return system_error("read", path);
   struct stat info{};
   if (::fstat(file.fd, &info) != 0) return system_error("read", path);

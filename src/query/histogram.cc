@@ -12,10 +12,6 @@ bool usable(const Bucket& bucket) {
          bucket.count > 0 && bucket.right >= bucket.left;
 }
 
-double lerp(double x, double x0, double x1, double y0, double y1) {
-  return y0 + (x - x0) * (y1 - y0) / (x1 - x0);
-}
-
 }  // namespace
 
 Interval common_range(std::span<const std::vector<Bucket>> histograms) {
@@ -67,33 +63,6 @@ std::vector<float> spread(std::span<const Bucket> buckets, Interval range, size_
     }
   }
   return {counts.begin(), counts.end()};
-}
-
-std::array<double, 9> percentiles(std::span<const Bucket> buckets) {
-  std::array<double, 9> result{};
-  if (buckets.empty()) return result;
-  const double low = buckets.front().left, high = buckets.back().right;
-  double total = 0;
-  for (const Bucket& bucket : buckets) total += bucket.count;
-  if (total == 0) total = 1;
-  std::vector<double> weights;  // cumulative, in basis points
-  weights.reserve(buckets.size());
-  double sum = 0;
-  for (const Bucket& bucket : buckets) weights.push_back(sum += bucket.count * 10000 / total);
-  for (size_t k = 0; k < kBasisPoints.size(); ++k) {
-    const auto point = static_cast<double>(kBasisPoints[k]);
-    result[k] = high;
-    auto i = static_cast<size_t>(std::upper_bound(weights.begin(), weights.end(), point) -
-                                 weights.begin());
-    for (; i < weights.size(); ++i) {
-      const double before = i > 0 ? weights[i - 1] : 0;
-      if (weights[i] == before) continue;
-      const double left = before == 0 ? low : std::max(buckets[i - 1].right, low);
-      result[k] = lerp(point, before, weights[i], left, std::min(buckets[i].right, high));
-      break;
-    }
-  }
-  return result;
 }
 
 HistogramStats stats_of(std::span<const Bucket> buckets) {
