@@ -99,8 +99,15 @@ Answer handle(const Context& context, const Request& request) {
     allowed += allowed.empty() ? "" : ", ";
     allowed += route->method;
   }
+  const bool own = request.path.starts_with("/api/v1/");
+  if (allowed.empty() && own)
+    return json_error({Code::kNotFound, "there is no such route"}, request.path);
   if (allowed.empty()) return plain_error(404, "Not found");
   Answer answer = plain_error(405, "Method not allowed");
+  if (own) {
+    answer.content_type = "application/json";
+    answer.body = R"({"error":{"code":"method","text":"the route does not know this method"}})";
+  }
   answer.headers.emplace_back("Allow", allowed);
   return answer;
 }

@@ -8,6 +8,7 @@
 #include "event/blob.h"
 #include "event/value.h"
 #include "query/column_file.h"
+#include "query/distributions.h"
 #include "query/histogram.h"
 #include "query/samples.h"
 
@@ -106,8 +107,8 @@ std::vector<query::Column> common_columns(const std::vector<Entry>& entries) {
     walls.push_back(entry.point.wall_time);
     const auto& s = entry.stats;
     stats.insert(stats.end(), {s.min, s.max, s.num, s.sum, s.sum_squares, s.nan});
-    for (const double value : query::percentiles(entry.buckets))
-      percentiles.push_back(static_cast<float>(value));
+    for (const query::Quantile& quantile : query::compressed(entry.buckets))
+      percentiles.push_back(static_cast<float>(quantile.value));
   }
   return {query::Column::of("step", steps), query::Column::of("wall", walls),
           query::Column::of("pct", percentiles), query::Column::of("stats", stats)};

@@ -1,4 +1,6 @@
 // GET info, runs, tags; POST reload: what there is, before any data.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -6,7 +8,10 @@
 #include "api/v1/area.h"
 #include "api/v1/state.h"
 #include "api/v1/support.h"
+#include "event/tensor.h"
+#include "event/value.h"
 #include "query/columns.h"
+#include "query/sequences.h"
 #include "sonde/version.h"
 #include "text/markdown.h"
 
@@ -121,7 +126,32 @@ void write_intervals(JsonWriter& json, const std::vector<uint32_t>& ids) {
   });
 }
 
-void write_tag(JsonWriter& json, const TagRow& tag) {
+// How many pictures, clips or meshes the newest step holds; 0 for kinds without samples. Looked up
+// once per tag and number of its runs.
+uint32_t samples_of(const Context& context, const TagRow& tag) {
+  const bool media = tag.kind == "image" || tag.kind == "audio";
+  if ((!media && tag.kind != "mesh") || !tag.newest) return 0;
+  return *context.memo->get<uint32_t>(
+      fmt::format("v1/samples/{}", tag.id), tag.runs.size(), [&](const uint32_t* earlier) {
+        const auto points = points_of(*tag.newest, store::View::kNewest);
+        if (points.empty()) return earlier ? *earlier : 0u;
+        const store::Reference& where = points.back().where;
+        uint32_t found = 0;
+        if (media) {
+          const auto length = query::sequence_length(context.store.blobs(), where, tag.plugin);
+          found = length.value_or(0);
+          if (tag.kind == "image") found = found > 2 ? found - 2 : 0;
+        } else if (const auto payload = context.store.blobs().event(where)) {
+          const auto value = event::find_value(as_bytes(*payload), where.value);
+          const auto tensor = value ? event::parse_tensor(value->body) : fail(value.error());
+          if (tensor && !tensor->dims.empty() && tensor->dims[0] > 0)
+            found = static_cast<uint32_t>(std::min<int64_t>(tensor->dims[0], 1 << 20));
+        }
+        return std::max(found, earlier ? *earlier : 0u);
+      });
+}
+
+void write_tag(JsonWriter& json, const Context& context, const TagRow& tag) {
   json.object([&] {
     json.key("id").number(tag.id);
     json.key("name").string(tag.name);
@@ -140,6 +170,7 @@ void write_tag(JsonWriter& json, const TagRow& tag) {
     } else {
       json.null();
     }
+    json.key("samples").number(samples_of(context, tag));
     json.key("description_html")
         .string(tag.description.empty() ? "" : text::markdown_to_safe_html(tag.description));
     json.key("rev").number(tag.revision);
@@ -157,7 +188,7 @@ Answer tags(const Context& context, const Request& request) {
     json.key("rev").number(snapshot->revision);
     json.key("tags").array([&] {
       for (const TagRow& tag : *rows) {
-        if (since < 0 || tag.revision > static_cast<uint64_t>(since)) write_tag(json, tag);
+        if (since < 0 || tag.revision > static_cast<uint64_t>(since)) write_tag(json, context, tag);
       }
     });
     write_partial(json, snapshot->progress);

@@ -82,24 +82,28 @@ std::shared_ptr<const std::vector<TagRow>> State::tags(const store::Snapshot& sn
   for (const auto& run : snapshot.runs) {
     for (const auto& series : run->series) {
       const std::string_view kind = kind_of(*series);
-      auto& same = by_name[series->tag()];
+      const std::string& tag = series->tag();
+      auto& same = by_name[tag];
       auto found =
           std::find_if(same.begin(), same.end(), [&](size_t i) { return (*rows)[i].kind == kind; });
       if (found == same.end()) {
         const auto& metadata = series->metadata();
         TagRow row;
-        row.id = tag_id(series->tag(), kind);
-        row.name = series->tag();
+        row.id = tag_id(tag, kind);
+        row.name = tag;
         row.kind = kind;
         row.plugin = metadata.plugin;
-        row.title = metadata.display_name;
+        // Old summaries carry their tag as display name, which says nothing.
+        if (metadata.display_name != tag) row.title = metadata.display_name;
         row.description = metadata.description;
         rows->push_back(std::move(row));
         same.push_back(rows->size() - 1);
         found = std::prev(same.end());
       }
       TagRow& row = (*rows)[*found];
-      row.runs.push_back(static_cast<uint32_t>(run->id));
+      const auto id = static_cast<uint32_t>(run->id);
+      if (row.runs.empty() || row.runs.back() != id) row.runs.push_back(id);
+      row.newest = series;
       row.points += series->size(store::View::kNewest);
       row.revision = std::max(row.revision, series->revision());
       note_steps(*series, row);

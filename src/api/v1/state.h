@@ -24,7 +24,8 @@ struct TagRow {
   std::string name;
   std::string_view kind;
   std::string plugin, title, description;
-  std::vector<uint32_t> runs;  // ids, ascending
+  std::vector<uint32_t> runs;                   // ids, ascending
+  std::shared_ptr<const store::Series> newest;  // of the run listed last
   uint64_t points = 0, revision = 0;
   bool has_steps = false;
   Step min_step = 0, max_step = 0;

@@ -1,0 +1,110 @@
+// Rows and columns of the run table and of the hparams table: what a column's name means and what
+// stands in a cell. A row is a run, a session (runs that share a configuration) or a group of them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/routes.h"
+#include "base/json_read.h"
+#include "query/cell.h"
+#include "query/metric.h"
+#include "query/params.h"
+#include "query/table.h"
+#include "store/snapshot.h"
+
+namespace sonde::api::v1 {
+
+struct TableColumn {
+  enum class Kind : uint8_t {
+    kName,
+    kStart,
+    kLast,
+    kDuration,
+    kState,
+    kPoints,
+    kBytes,
+    kSegments,
+    kDamage,
+    kSlot,
+    kAlias,
+    kNote,
+    kTags,
+    kHidden,
+    kColour,
+    kStatus,
+    kGroup,
+    kParam,
+    kMetric,
+  };
+  std::string id;
+  Kind kind = Kind::kName;
+  uint32_t param = UINT32_MAX;
+  query::MetricSpec metric;
+};
+
+struct TableRow {
+  std::string name;
+  std::vector<std::vector<size_t>> sessions;  // indices of runs; one entry for a run or a session
+  const query::ParamSession* params = nullptr;
+};
+
+enum class RowKind : uint8_t { kRuns, kSessions, kGroups };
+enum class Aggregate : uint8_t { kMean, kMedian, kMin, kMax };
+
+class TableRows {
+ public:
+  TableRows(const Context& context, std::shared_ptr<const store::Snapshot> snapshot, RowKind kind,
+            const std::vector<std::string>& statuses);
+
+  size_t size() const { return rows_.size(); }
+  const TableRow& row(size_t i) const { return rows_[i]; }
+  const query::ParamIndex& params() const { return *params_; }
+  const store::Snapshot& snapshot() const { return *snapshot_; }
+
+  Result<TableColumn> column(std::string_view id) const;
+  // Name, every hyper-parameter, the last value of every scalar tag.
+  std::vector<TableColumn> all_columns() const;
+  query::Cell cell(size_t row, const TableColumn& column) const;
+
+  void aggregate_by(Aggregate aggregate, std::optional<query::MetricSpec> chooser);
+
+  // Ids of all runs of a row, the first its main one.
+  std::vector<uint32_t> run_ids(size_t row) const;
+
+ private:
+  query::Cell metric_of(const std::vector<size_t>& runs, const query::MetricSpec& spec) const;
+  query::Cell group_metric(const TableRow& row, const query::MetricSpec& spec) const;
+  query::Cell note_of(const TableRow& row, TableColumn::Kind kind) const;
+
+  std::shared_ptr<const store::Snapshot> snapshot_;
+  std::shared_ptr<const query::ParamIndex> params_;
+  std::vector<TableRow> rows_;
+  std::vector<int64_t> slots_;
+  JsonValue sidecar_;
+  uint64_t source_ = 0;
+  double now_s_ = 0;
+  Aggregate aggregate_ = Aggregate::kMean;
+  std::optional<query::MetricSpec> chooser_;
+};
+
+// Filter, sort, offset and limit of a body over the given rows; unknown columns are kInvalid.
+// `extra` receives the columns that filters and sort keys name.
+Result<query::TableQuery> table_query(const JsonValue& body, const TableRows& rows,
+                                      std::vector<TableColumn>& extra);
+
+// "string", "number", "integer", "bool", "time", "list".
+std::string_view type_of(const TableColumn& column, const std::vector<query::Cell>& cells);
+
+// Everything between reading the body and writing the answer.
+Answer table_answer(const Context& context, const TableRows& rows, const JsonValue& body,
+                    bool describes_params);
+
+// The hyper-parameters of the snapshot, kept until its next revision.
+std::shared_ptr<const query::ParamIndex> params_of(const Context& context,
+                                                   const store::Snapshot& snapshot);
+
+}  // namespace sonde::api::v1
