@@ -110,14 +110,15 @@ const std::string& Descriptions::html(const std::string& markdown) {
   return place->second;
 }
 
-Answer tag_listing(const Context& context, store::DataClass data_class, std::string_view plugin,
-                   const TagMembers& more) {
-  const auto snapshot = context.store.snapshot();
+namespace {
+
+std::string listing_json(const store::Snapshot& snapshot, store::DataClass data_class,
+                         std::string_view plugin, const TagMembers& more) {
   Descriptions descriptions;
   std::string out;
   JsonWriter json(out);
   json.object([&] {
-    for (const auto& run : snapshot->runs) {
+    for (const auto& run : snapshot.runs) {
       bool is_listed = false;
       for (const auto& series : run->series) {
         if (!belongs(*series, data_class, plugin)) continue;
@@ -145,7 +146,24 @@ Answer tag_listing(const Context& context, store::DataClass data_class, std::str
       if (is_listed) out.push_back('}');
     }
   });
-  return Answer::json(std::move(out));
+  return out;
+}
+
+}  // namespace
+
+Answer remembered_json(const Context& context, const std::string& key, uint64_t revision,
+                       const std::function<std::string()>& make) {
+  Answer answer;
+  answer.shared_body = context.memo->get<std::string>("json/" + key, revision,
+                                                      [&](const std::string*) { return make(); });
+  return answer;
+}
+
+Answer tag_listing(const Context& context, store::DataClass data_class, std::string_view plugin,
+                   const TagMembers& more) {
+  const auto snapshot = context.store.snapshot();
+  return remembered_json(context, std::string(plugin) + "/tags", snapshot->revision,
+                         [&] { return listing_json(*snapshot, data_class, plugin, more); });
 }
 
 Result<event::ValueView> read_value(const Context& context, const store::Reference& where,

@@ -3,6 +3,7 @@
 // here.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -56,6 +57,10 @@ class Descriptions {
  private:
   std::map<std::string, std::string> rendered_;
 };
+
+// JSON that depends on nothing but the snapshot's revision: made once for it.
+Answer remembered_json(const Context& context, const std::string& key, uint64_t revision,
+                       const std::function<std::string()>& make);
 
 // {run: {tag: {"displayName", "description", ...}}}: the tag list most plug-ins answer with.
 // more(json, run, series) adds members.

@@ -116,18 +116,20 @@ void write_images(const Context& context, JsonWriter& json, const store::Snapsho
 
 Answer tags(const Context& context, const Request&) {
   const auto snapshot = context.store.snapshot();
-  Descriptions descriptions;
-  std::string out;
-  JsonWriter json(out);
-  json.object([&] {
-    json.key("scalars");
-    write_plain_kind(json, *snapshot, store::DataClass::kScalar, "scalars", descriptions);
-    json.key("histograms");
-    write_plain_kind(json, *snapshot, store::DataClass::kTensor, "histograms", descriptions);
-    json.key("images");
-    write_images(context, json, *snapshot, descriptions);
+  return remembered_json(context, "timeseries/tags", snapshot->revision, [&] {
+    Descriptions descriptions;
+    std::string out;
+    JsonWriter json(out);
+    json.object([&] {
+      json.key("scalars");
+      write_plain_kind(json, *snapshot, store::DataClass::kScalar, "scalars", descriptions);
+      json.key("histograms");
+      write_plain_kind(json, *snapshot, store::DataClass::kTensor, "histograms", descriptions);
+      json.key("images");
+      write_images(context, json, *snapshot, descriptions);
+    });
+    return out;
   });
-  return Answer::json(std::move(out));
 }
 
 // One element of a call and the pieces of its answer.
