@@ -1,7 +1,7 @@
 """What logging costs: Sonde's writers beside torch's, tensorboardX's and TensorFlow's, alternating in one run.
 
     python bench/writers.py            the table of docs/bench.md, section Writers, in the terminal
-    python bench/writers.py --quick    fewer calls
+    python bench/writers.py --quick    fewer calls; --rounds N sets how often each contender runs
 
 A rival that is not installed is left out. CPU is the process's own, all threads, per call; medians of five rounds.
 Each contender runs in a process of its own (`--one NAME`). PYTHONPATH must hold the built package; for TensorFlow
@@ -138,7 +138,8 @@ def main():
     interpreters["tensorboardX"] = interpreters["torch"]
     results = {}
     extra = ["--quick"] if QUICK else []
-    for round_number in range(2 if QUICK else 5):
+    rounds = int(sys.argv[sys.argv.index("--rounds") + 1]) if "--rounds" in sys.argv else 2 if QUICK else 5
+    for round_number in range(rounds):
         for name in ("sonde", "torch", "tensorboardX", "sonde.summary", "tensorflow"):
             environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
             run = subprocess.run(
@@ -156,6 +157,7 @@ def main():
                 continue
             for what, seconds in json.loads(run.stdout.splitlines()[-1]).items():
                 results.setdefault(what, {}).setdefault(name, []).append(seconds)
+                print(f"round {round_number} {name} {what}: {seconds * 1e6:.2f} us", file=sys.stderr, flush=True)
     print(
         f"{'CPU a call':22}"
         + "".join(f"{n:>16}" for n in ("sonde", "torch", "tensorboardX", "sonde.summary", "tensorflow"))
