@@ -87,11 +87,13 @@ export async function run(filter) {
     console.log('0 passed, 0 failed');
     return 0;
   }
-  const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium'});
+  const start = () => chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium'});
+  let browser = await start();
   let passed = 0;
   let failed = 0;
   for (const {name, fn, options} of tests) {
     if (filter && !name.includes(filter)) continue;
+    if (!browser.isConnected()) browser = await start(); // one crash must not cost the other tests
     const context = await browser.newContext({viewport: options.viewport ?? {width: 1440, height: 900}, colorScheme: options.dark ? 'dark' : 'light', acceptDownloads: true, permissions: ['clipboard-read', 'clipboard-write']});
     const page = await context.newPage();
     page.setDefaultTimeout(15000);
@@ -121,7 +123,7 @@ export async function run(filter) {
         if (process.env.SHOTS) await page.screenshot({path: join(process.env.SHOTS, `${name.replace(/\W+/g, '_')}.png`)}).catch(() => {});
       }
     }
-    await context.close();
+    await context.close().catch(() => {});
   }
   await browser.close();
   for (const cleanup of cleanups.reverse()) cleanup();
