@@ -95,15 +95,23 @@ const std::vector<Listed>& listed() {
   return plugins;
 }
 
-std::set<std::string_view> plugins_with_data(const Context& context,
-                                             const store::Snapshot& snapshot) {
-  std::set<std::string_view> names;
-  for (const auto& run : snapshot.runs) {
-    for (const auto& series : run->series) {
-      if (series->metadata().data_class != store::DataClass::kUnknown)
-        names.insert(series->metadata().plugin);
+using Names = std::set<std::string, std::less<>>;
+
+// Walking every series is remembered for a revision; the other two look at the disk.
+Names plugins_with_data(const Context& context, const store::Snapshot& snapshot) {
+  Names names = *context.memo->get<Names>("core/plugins", snapshot.revision, [&](const Names*) {
+    Names found;
+    for (const auto& run : snapshot.runs) {
+      for (const auto& series : run->series) {
+        const store::Metadata& metadata = series->metadata();
+        if (metadata.data_class != store::DataClass::kUnknown &&
+            found.find(metadata.plugin) == found.end()) {
+          found.insert(metadata.plugin);
+        }
+      }
     }
-  }
+    return found;
+  });
   if (has_projector_data(context, snapshot)) names.insert("projector");
   if (has_profile_data(context, snapshot)) names.insert("profile");
   return names;
@@ -126,7 +134,7 @@ void write_mechanism(JsonWriter& json, const Listed& plugin, const std::string& 
 
 Answer plugins_listing(const Context& context, const Request& request) {
   const auto snapshot = context.store.snapshot();
-  const std::set<std::string_view> present = plugins_with_data(context, *snapshot);
+  const Names present = plugins_with_data(context, *snapshot);
   std::string prefix = context.settings.path_prefix;
   if (!request.experiment.empty()) prefix += "/experiment/" + request.experiment;
   std::string out;
@@ -135,9 +143,9 @@ Answer plugins_listing(const Context& context, const Request& request) {
     for (const Listed& plugin : listed()) {
       json.key(plugin.name).object([&] {
         json.key("disable_reload").boolean(plugin.is_static);
-        json.key("enabled").boolean(
-            std::any_of(plugin.needs.begin(), plugin.needs.end(),
-                        [&](std::string_view name) { return present.count(name) > 0; }));
+        json.key("enabled").boolean(std::any_of(
+            plugin.needs.begin(), plugin.needs.end(),
+            [&](std::string_view name) { return present.find(name) != present.end(); }));
         json.key("remove_dom").boolean(false);
         json.key("tab_name").string(plugin.tab);
         write_mechanism(json, plugin, prefix);

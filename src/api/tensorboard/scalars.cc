@@ -1,5 +1,5 @@
 // TensorBoard's scalars plug-in.
-#include <algorithm>
+#include <unordered_set>
 
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/scalar_json.h"
@@ -26,12 +26,12 @@ Answer multirun(const Context& context, const Request& request) {
     const store::Series* series;
   };
   std::vector<Part> parts;
+  std::unordered_set<std::string_view> seen;
   for (const std::string_view run : runs) {
-    const bool is_repeated =
-        std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return part.run == run; });
+    if (!seen.insert(run).second) continue;
     const store::Series* series =
         find_series(*snapshot, run, tags[0], store::DataClass::kScalar, "scalars");
-    if (series && !is_repeated) parts.push_back({run, series});
+    if (series) parts.push_back({run, series});
   }
   const uint64_t limit = samples(context, "scalars", kDefaultSamples);
   std::vector<std::string> pieces(parts.size());
