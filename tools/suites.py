@@ -28,6 +28,8 @@ SUITES = [
     ("compat", [PYTHON, "tests/compat/replay.py"], False),
     ("compat-attacks", [PYTHON, "tests/compat/attacks.py"], False),
     ("compat-page", [PYTHON, "tests/compat/frontend.py"], True),
+    ("profile-story", [PYTHON, "-m", "pytest", "tests/profile"], False),
+    ("profile-numbers", [PYTHON, "tests/profile/goldens.py"], False),
     ("page-types", ["npm", "--prefix", "web", "run", "--silent", "check"], False),
     ("page-unit", ["npm", "--prefix", "web", "run", "--silent", "test"], False),
     ("page-browser", ["node", "tests/browser/run.mjs"], False),

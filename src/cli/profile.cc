@@ -1,88 +1,172 @@
-// `sonde profile PATH`: what a capture says, in the terminal or as JSON, CSV or the neutral shape.
+// `sonde profile PATH`: what a capture says, in the terminal or as JSON, CSV or the neutral shape;
+// `--compare A B` sets two captures against each other and fails when the second is slower.
 #include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/thread_pool.h"
 #include "cli/commands.h"
 #include "import/session.h"
+#include "profile/compare.h"
 #include "profile/render.h"
+#include "profile/terminal.h"
 #include "profile/tool.h"
 
 namespace sonde::cli {
 namespace {
 
+constexpr std::string_view kHelp = R"(sonde profile PATH: show where a captured step spends its time
+
+PATH is a capture file, a session folder, or a log directory (its newest session is taken).
+
+  --tool NAME        which tool (default overview_page); --tool list names them all
+  --host HOST        only this host of the session
+  --json             the whole report as JSON
+  --csv              the report's first table, or the one given with --table, as CSV
+  --format F         text, json, csv, neutral (what recorded outputs are compared in) or xprof
+  --table ID         for --csv: which table
+  --param KEY=VALUE  for tools that take one: module_name, group_by, type, node_name ...
+  --rows N           rows a table in the terminal (default 15)
+  --compare A B      compare capture B with A; exit code 1 when B's step is slower than A's by
+                     more than --max-slowdown percent (default 5)
+)";
+
 struct Arguments {
   std::vector<std::string> paths;
-  std::string tool = "overview_page", format = "text", capture, table;
+  std::string tool = "overview_page", format = "text", table, capture;
   profile::Options options;
+  bool compares = false, help = false;
+  double max_slowdown_percent = 5;
+  size_t rows = 15;
 };
 
-int usage(std::string_view problem) {
-  fmt::print(stderr,
-             "sonde profile: {}\n"
-             "usage: sonde profile PATH [--tool NAME] [--host HOST] [--json | --csv | --format "
-             "text|json|csv|neutral|xprof]\n",
-             problem);
-  return 2;
+Result<Arguments> parse(const Args& args) {
+  Arguments out;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const std::string_view word = args[i];
+    std::string_view value;
+    bool lacks_value = false;
+    const auto takes = [&](std::string_view flag) {
+      if (word == flag) {
+        lacks_value = i + 1 >= args.size();
+        if (!lacks_value) value = args[++i];
+        return true;
+      }
+      if (!word.starts_with(flag) || word.size() <= flag.size() || word[flag.size()] != '=')
+        return false;
+      value = word.substr(flag.size() + 1);
+      return true;
+    };
+    if (word == "--help" || word == "-h") {
+      out.help = true;
+    } else if (takes("--tool")) {
+      out.tool = value;
+    } else if (takes("--format")) {
+      out.format = value;
+    } else if (takes("--host")) {
+      out.options.host = value;
+    } else if (takes("--table")) {
+      out.table = value;
+    } else if (takes("--capture")) {
+      out.capture = value;
+    } else if (takes("--rows")) {
+      out.rows = static_cast<size_t>(std::max(0L, std::atol(std::string(value).c_str())));
+    } else if (takes("--max-slowdown") || takes("--max_slowdown")) {
+      out.max_slowdown_percent = std::atof(std::string(value).c_str());
+    } else if (takes("--param")) {
+      const size_t equals = value.find('=');
+      if (equals == std::string_view::npos) return fail(Code::kInvalid, "--param takes KEY=VALUE");
+      out.options.parameters.emplace_back(value.substr(0, equals), value.substr(equals + 1));
+    } else if (word == "--compare") {
+      out.compares = true;
+    } else if (word == "--json" || word == "--csv") {
+      out.format = word.substr(2);
+    } else if (word.starts_with("--")) {
+      return fail(Code::kInvalid, fmt::format("unknown flag '{}'", word));
+    } else {
+      out.paths.emplace_back(word);
+    }
+    if (lacks_value) return fail(Code::kInvalid, fmt::format("{} takes a value", word));
+  }
+  if (out.format != "text" && out.format != "json" && out.format != "csv" &&
+      out.format != "neutral" && out.format != "xprof")
+    return fail(Code::kInvalid,
+                fmt::format("--format is text, json, csv, neutral or xprof, not '{}'", out.format));
+  return out;
+}
+
+struct Loaded {
+  std::string name;
+  std::unique_ptr<profile::Session> session;
+};
+
+Result<Loaded> load(const std::string& path, ThreadPool& pool) {
+  SONDE_TRY(files, imports::session_at(path));
+  SONDE_TRY(loaded, imports::load_session(files, &pool));
+  return Loaded{files.name, std::make_unique<profile::Session>(std::move(loaded))};
+}
+
+size_t terminal_width() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) return size.ws_col;
+  return 110;
+}
+
+int print(const profile::Report& report, const Arguments& arguments, const profile::Tool* tool,
+          const std::string& name) {
+  if (arguments.format == "json") {
+    fmt::print("{}\n", profile::to_v1_json(report, SIZE_MAX));
+  } else if (arguments.format == "neutral") {
+    fmt::print("{}\n", profile::to_neutral(report, arguments.tool,
+                                           arguments.capture.empty() ? name : arguments.capture));
+  } else if (arguments.format == "xprof" && tool) {
+    fmt::print("{}\n", profile::to_xprof(report, *tool));
+  } else if (arguments.format == "csv") {
+    const profile::Table* table = arguments.table.empty()
+                                      ? (report.tables.empty() ? nullptr : &report.tables[0])
+                                      : report.find(arguments.table);
+    if (!table) return failed("the report has no table '" + arguments.table + "'");
+    fmt::print("{}", profile::to_csv(*table));
+  } else {
+    fmt::print("{}", profile::to_terminal(report, {terminal_width(), arguments.rows, false}));
+  }
+  return 0;
 }
 
 }  // namespace
 
 int profile_command(const Args& args) {
-  Arguments arguments;
-  for (size_t i = 0; i < args.size(); ++i) {
-    const std::string_view word = args[i];
-    std::string_view value;
-    const auto takes = [&](std::string_view flag) {
-      if (word == flag && i + 1 < args.size()) {
-        value = args[++i];
-        return true;
-      }
-      if (word.starts_with(flag) && word.size() > flag.size() && word[flag.size()] == '=') {
-        value = word.substr(flag.size() + 1);
-        return true;
-      }
-      return false;
-    };
-    if (takes("--tool")) {
-      arguments.tool = value;
-    } else if (takes("--format")) {
-      arguments.format = value;
-    } else if (takes("--host")) {
-      arguments.options.host = value;
-    } else if (takes("--capture")) {
-      arguments.capture = value;
-    } else if (word == "--json" || word == "--csv") {
-      arguments.format = word.substr(2);
-    } else if (word.starts_with("--")) {
-      return usage(fmt::format("unknown flag '{}'", word));
-    } else {
-      arguments.paths.emplace_back(word);
-    }
+  auto arguments = parse(args);
+  if (!arguments) return failed("profile: " + arguments.error().text, 2);
+  if (arguments->help) {
+    fmt::print("{}", kHelp);
+    return 0;
   }
-  if (arguments.paths.size() != 1) return usage("give one path of a capture");
-  const profile::Tool* tool = profile::find_tool(arguments.tool);
-  if (!tool) return usage(fmt::format("unknown tool '{}'", arguments.tool));
-  auto files = imports::session_at(arguments.paths[0]);
-  if (!files) return failed(files.error().text);
+  if (arguments->tool == "list") {
+    for (const profile::Tool* tool : profile::all_tools())
+      fmt::print("{:<30} {}\n", tool->id, tool->title);
+    return 0;
+  }
   ThreadPool pool("import", usable_cores());
-  auto loaded = imports::load_session(*files, &pool);
-  if (!loaded) return failed(loaded.error().text);
-  const profile::Session session(std::move(*loaded));
-  auto report = profile::run_tool(*tool, session, arguments.options);
-  if (!report) return failed(report.error().text);
-  if (arguments.format == "neutral") {
-    fmt::print("{}\n",
-               profile::to_neutral(*report, tool->id,
-                                   arguments.capture.empty() ? files->name : arguments.capture));
-  } else if (arguments.format == "csv") {
-    for (const profile::Table& table : report->tables) {
-      fmt::print("{}", profile::to_csv(table));
-      break;
-    }
-  } else {
-    fmt::print("{}\n", profile::to_v1_json(*report, SIZE_MAX));
+  if (arguments->compares) {
+    if (arguments->paths.size() != 2) return failed("profile: --compare takes two captures", 2);
+    auto before = load(arguments->paths[0], pool), now = load(arguments->paths[1], pool);
+    if (!before) return failed(before.error().text);
+    if (!now) return failed(now.error().text);
+    print(profile::compare(*before->session, *now->session), *arguments, nullptr, now->name);
+    const auto slower = profile::slowdown(*before->session, *now->session);
+    return slower && 100 * *slower > arguments->max_slowdown_percent ? 1 : 0;
   }
-  return 0;
+  if (arguments->paths.size() != 1)
+    return failed("profile: give one path of a capture; see sonde profile --help", 2);
+  const profile::Tool* tool = profile::find_tool(arguments->tool);
+  if (!tool)
+    return failed(fmt::format("profile: no tool '{}'; --tool list names them", arguments->tool), 2);
+  auto loaded = load(arguments->paths[0], pool);
+  if (!loaded) return failed(loaded.error().text);
+  auto report = profile::run_tool(*tool, *loaded->session, arguments->options);
+  if (!report) return failed(report.error().text);
+  return print(*report, *arguments, tool, loaded->name);
 }
 
 }  // namespace sonde::cli

@@ -238,7 +238,7 @@ class GpuOps {
 
 struct Nested {
   uint32_t op;
-  int64_t end, duration, children;
+  int64_t begin, end, children;
 };
 
 class NestedOps {
@@ -326,11 +326,12 @@ class NestedOps {
       open.pop_back();
       DeviceOp& op = result_.ops[top.op];
       ++op.occurrences;
-      op.time_ps += top.duration;
-      op.self_ps += top.duration - top.children;
-      op.min_ps = std::min(op.min_ps, top.duration);
-      self_ps_ += top.duration - top.children;
-      if (!open.empty()) open.back().children += top.duration;
+      const int64_t duration = top.end - top.begin;
+      op.time_ps += duration;
+      op.self_ps += duration - top.children;
+      op.min_ps = std::min(op.min_ps, duration);
+      self_ps_ += duration - top.children;
+      if (!open.empty()) open.back().children += duration;
     };
     for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
       if (words_.key.async != trace::kNone) {
@@ -340,8 +341,8 @@ class NestedOps {
       const uint32_t op = op_of(s);
       if (op == trace::kNone) continue;
       const auto [begin, end] = device_span(s);
-      while (!open.empty() && open.back().end < end) close();
-      open.push_back({op, end, end - begin, 0});
+      while (!open.empty() && !(open.back().begin <= begin && end <= open.back().end)) close();
+      open.push_back({op, begin, end, 0});
     }
     while (!open.empty()) close();
   }

@@ -38,7 +38,8 @@ class Grouper {
       find_tf_data_ids();
       if (!group_loops()) group_roots(marked_roots());
     }
-    if (!has_steps()) derive_steps();
+    // A TPU's steps are on its own Steps line; host calls say little about them.
+    if (!has_steps() && words_.tpu_planes.empty()) derive_steps();
     mark_eager();
     fill_devices();
     device_steps();

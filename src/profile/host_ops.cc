@@ -93,6 +93,10 @@ bool op_of(const trace::Trace& trace, const Vocabulary& words, SliceId s, Open& 
       return true;
     }
   }
+  // A launch named after the copy it starts is not the copy.
+  const bool is_launch = label.op.is_copy() && key.correlation_id != trace::kNone &&
+                         trace.find(trace.args(s), key.correlation_id).has_value();
+  if (is_launch) return false;
   if (label.op.is_known()) {
     op.name = label.op.name;
     op.type = label.op.type;

@@ -5,12 +5,15 @@
 
 namespace sonde::profile {
 
-extern const Tool kOverview, kInputPipeline, kOpStats, kKernelStats, kPodViewer, kTfData, kDigest;
+extern const Tool kOverview, kInputPipeline, kOpStats, kKernelStats, kPodViewer, kTfData, kDigest,
+    kMemoryProfile, kOpProfile, kHloStats, kRoofline, kMemoryViewer, kGraphViewer, kInference;
 
 namespace {
 
 constexpr std::array kTools = {
-    &kOverview, &kInputPipeline, &kTfData, &kOpStats, &kKernelStats, &kPodViewer, &kDigest,
+    &kOverview,      &kInputPipeline, &kTfData,    &kOpStats,  &kKernelStats,
+    &kMemoryProfile, &kPodViewer,     &kOpProfile, &kHloStats, &kRoofline,
+    &kMemoryViewer,  &kGraphViewer,   &kInference, &kDigest,
 };
 
 struct Spelling {

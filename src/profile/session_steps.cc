@@ -261,7 +261,37 @@ std::string tooltip_of(const SessionStep& step) {
 
 }  // namespace
 
+// TPU steps are broken down by what the cores do. No step line, no rows: the columns stay xprof's.
+static Table tpu_step_table(const Bottleneck& b) {
+  Table table{"step_times", "Step times"};
+  table.columns = {{"stepnum", "Step", Type::kText}};
+  for (const char* id :
+       {"tcComputeTimeMs", "scv0ComputeTimeMs", "scv0InfeedTimeMs", "tcInfeedTimeMs",
+        "tcOutfeedTimeMs", "tcIdleTimeMs", "hostTransferTimeMs"}) {
+    table.columns.push_back({id, id, Type::kNumber, "ms"});
+  }
+  table.columns.push_back({"tooltip", "Details", Type::kText});
+  for (const char* id : {"infeedPercentAverage", "infeedPercentMin", "infeedPercentMax"})
+    table.columns.push_back({id, id, Type::kNumber, "%"});
+  table.property("hardware_type", "TPU");
+  for (const char* id : {"steptime_ms_average", "steptime_ms_standard_deviation",
+                         "steptime_ms_minimum", "steptime_ms_maximum", "active_steptime_ms_average",
+                         "tc_compute_ms_average", "tc_active_ms_average", "tc_infeed_ms_average",
+                         "tc_outfeed_ms_average", "tc_idle_ms_average", "host_transfer_ms_average",
+                         "scv0_compute_ms_average", "scv0_infeed_ms_average"}) {
+    table.property(id, "0.00");
+  }
+  for (const char* id : {"infeed_percent_average", "infeed_percent_standard_deviation",
+                         "infeed_percent_minimum", "infeed_percent_maximum"})
+    table.property(id, "0.0");
+  table.property("input_conclusion", b.statement);
+  table.property("output_conclusion", "");
+  table.property("summary_nextstep", b.next_step);
+  return table;
+}
+
 Table step_table(const SessionSteps& steps, const Bottleneck& b, std::string_view hardware) {
+  if (hardware == "TPU") return tpu_step_table(b);
   Table table{"step_times", "Step times"};
   table.columns.push_back({"stepnum", "Step", Type::kText});
   for (const PartColumn& c : kColumns)

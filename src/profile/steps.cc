@@ -132,6 +132,7 @@ class Breakdown {
   }
 
   Steps run() {
+    if (!words_.tpu_planes.empty()) return {};  // their breakdown is by op category, not by span
     has_device_ = !words_.gpu_planes.empty() && collect_devices();
     collect_host();
     return finish();
@@ -227,7 +228,8 @@ class Breakdown {
     }
     if (!label.counted) return;
     Work work = has_device_ ? label.host_with_device : label.host;
-    if (has_device_ && (work == Work::kHostCompute || work == Work::kWaitInput) &&
+    const bool named_copy = work == Work::kHostToDevice || work == Work::kHostToHost;
+    if (has_device_ && (work == Work::kHostCompute || work == Work::kWaitInput || named_copy) &&
         trace_.find(trace_.args(s), words_.key.correlation_id)) {
       work = Work::kLaunch;
     }

@@ -1,50 +1,224 @@
-// TensorBoard's profile plug-in: which captures there are.
-#include <chrono>
+// TensorBoard's profile plug-in as xprof serves it: runs, tools, hosts and the data of a tool. The
+// shapes are xprof's, the numbers Sonde's. Nothing is read outside the log directory and nothing is
+// written into it.
+#include <fmt/format.h>
 
+#include <algorithm>
+
+#include "api/captures.h"
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/core.h"
 #include "api/tensorboard/shared.h"
-#include "import/session.h"
+#include "profile/analysis.h"
+#include "profile/render.h"
+#include "trace/questions.h"
 
 namespace sonde::api::tensorboard {
 namespace {
 
-using Sessions = std::vector<std::string>;
+// The version of xprof whose routes these are; clients compare it with what wrote their caches.
+constexpr std::string_view kVersion = "2.24.2";
 
-// Looked for again every five seconds: a walk over the whole log directory is not free.
-std::shared_ptr<const Sessions> sessions_of(const Context& context) {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
-  return context.memo->get<Sessions>(
-      "profile/sessions", static_cast<uint64_t>(seconds) / 5, [&](const Sessions*) {
-        Sessions found;
-        for (const auto& root : context.store.options().roots) {
-          for (const imports::SessionFiles& session : imports::find_sessions(root.path)) {
-            const std::string prefix = root.name.empty() ? "" : root.name + "/";
-            // Captures that lie about loosely are Sonde's own extra.
-            if (session.path.find("/plugins/profile/") != std::string::npos)
-              found.push_back(prefix + session.id());
-          }
-        }
-        return found;
-      });
+bool is_listed(const Captures::Entry& entry) {
+  // Captures that lie about loosely are Sonde's own extra.
+  return entry.files.path.find("/plugins/profile/") != std::string::npos;
 }
 
 Answer runs(const Context& context, const Request&) {
   std::string out;
   JsonWriter json(out);
   json.array([&] {
-    for (const std::string& session : *sessions_of(context)) json.string(session);
+    for (const Captures::Entry& entry : *Captures::of(context).list(context)) {
+      if (is_listed(entry)) json.string(entry.id);
+    }
   });
   return Answer::json(std::move(out));
 }
 
-constexpr Route kRoutes[] = {{"*", "/data/plugin/profile/runs", runs}};
+Result<std::shared_ptr<const Capture>> capture_of(const Context& context, const Request& request) {
+  const auto run = request.param("run");
+  if (!run || run->empty()) return fail(Code::kInvalid, "the parameter run is missing");
+  return Captures::of(context).load(context, *run);
+}
+
+// xprof's order of tools; the trace viewer is a page of its own there.
+constexpr std::string_view kOrder[] = {"overview_page",
+                                       "trace_viewer@",
+                                       "graph_viewer",
+                                       "op_profile",
+                                       "input_pipeline_analyzer",
+                                       "kernel_stats",
+                                       "memory_profile",
+                                       "memory_viewer",
+                                       "roofline_model",
+                                       "pod_viewer",
+                                       "framework_op_stats",
+                                       "hlo_stats",
+                                       "inference_profile",
+                                       "tf_data_bottleneck_analysis"};
+
+Answer run_tools(const Context& context, const Request& request) {
+  auto capture = capture_of(context, request);
+  if (!capture) return failed(capture.error());
+  std::string out;
+  JsonWriter json(out);
+  json.array([&] {
+    for (const std::string_view name : kOrder) {
+      const profile::Tool* tool = profile::find_tool(name);
+      if (tool && !tool->missing((*capture)->session).empty()) continue;
+      json.string(name);
+    }
+  });
+  return Answer::json(std::move(out));
+}
+
+Answer hosts(const Context& context, const Request& request) {
+  auto capture = capture_of(context, request);
+  if (!capture) return failed(capture.error());
+  std::string tag(request.param("tag").value_or(""));
+  while (tag.ends_with('^') || tag.ends_with('@') || tag.ends_with('#')) tag.pop_back();
+  std::vector<std::string> names;
+  for (const trace::Host& host : (*capture)->session.hosts()) names.push_back(host.name);
+  const auto is_any = [&](std::initializer_list<std::string_view> tags) {
+    return std::find(tags.begin(), tags.end(), tag) != tags.end();
+  };
+  if (names.size() > 1) {
+    if (is_any(
+            {"overview_page", "pod_viewer", "smart_suggestion", "tf_data_bottleneck_analysis"})) {
+      names = {"ALL_HOSTS"};
+    } else if (is_any({"input_pipeline_analyzer", "framework_op_stats", "tensorflow_stats",
+                       "kernel_stats", "megascale_stats"})) {
+      names.push_back("ALL_HOSTS");
+    }
+  }
+  std::sort(names.begin(), names.end());
+  std::string out;
+  JsonWriter json(out);
+  json.array([&] {
+    for (const std::string& name : names) json.object([&] { json.key("hostname").string(name); });
+  });
+  return Answer::json(std::move(out));
+}
+
+profile::Options options_of(const Request& request) {
+  profile::Options options;
+  for (const auto& [key, value] : request.query) {
+    if (key == "host" || key == "hosts") {
+      options.host = value;
+    } else {
+      options.parameters.emplace_back(key, value);
+    }
+  }
+  return options;
+}
+
+// The whole trace as Chrome JSON, for pages that draw it themselves.
+Answer trace_viewer(const Capture& capture, const Request& request) {
+  const std::string host(request.param("host").value_or(request.param("hosts").value_or("")));
+  for (const trace::Host& candidate : capture.session.hosts()) {
+    if (!host.empty() && candidate.name != host) continue;
+    trace::Selection everything;
+    everything.begin = candidate.trace->first_begin();
+    everything.end = candidate.trace->last_end();
+    Answer answer;
+    answer.stream = std::make_shared<Stream>();
+    answer.stream->next = trace::chrome_json(candidate.trace, everything);
+    return answer;
+  }
+  return plain_error(404, "No xplane file found for host: " + host);
+}
+
+Result<profile::Report> report_of(const Context& context, const Request& request,
+                                  const profile::Tool*& tool) {
+  SONDE_TRY(capture, capture_of(context, request));
+  const std::string tag(request.param("tag").value_or(""));
+  tool = profile::find_tool(tag);
+  if (!tool) return fail(Code::kNotFound, "No Data");
+  return profile::run_tool(*tool, capture->session, options_of(request));
+}
+
+Answer data(const Context& context, const Request& request) {
+  const std::string_view tag = request.param("tag").value_or("");
+  if (tag.starts_with("trace_viewer")) {
+    auto capture = capture_of(context, request);
+    if (!capture) return failed(capture.error());
+    return trace_viewer(**capture, request);
+  }
+  const profile::Tool* tool = nullptr;
+  auto report = report_of(context, request, tool);
+  if (!report) return failed(report.error());
+  Answer answer;
+  answer.body = profile::to_xprof(*report, *tool);
+  if (!report->document && !report->text.empty() && tool->gviz.empty())
+    answer.content_type = report->text_type;
+  return answer;
+}
+
+Answer data_csv(const Context& context, const Request& request) {
+  const profile::Tool* tool = nullptr;
+  auto report = report_of(context, request, tool);
+  if (!report) return failed(report.error());
+  const profile::Table* table = nullptr;
+  for (const std::string_view name : tool->gviz) {
+    if (!table) table = report->find(name);
+  }
+  if (!table && !report->tables.empty()) table = &report->tables[0];
+  Answer answer;
+  answer.content_type = "text/csv";
+  if (table) answer.body = profile::to_csv(*table);
+  std::string run(request.param("run").value_or("")), host(request.param("host").value_or(""));
+  host = host.substr(host.rfind('-') + 1);
+  std::string name = fmt::format("{}_{}_{}.csv", tool->id, run, host);
+  for (char& c : name) {
+    if (c == '/' || c == '"' || c == '\\' || static_cast<unsigned char>(c) < 32) c = '_';
+  }
+  answer.headers.emplace_back("Content-Disposition",
+                              fmt::format("attachment; filename=\"{}\"", name));
+  return answer;
+}
+
+Answer module_list(const Context& context, const Request& request) {
+  auto capture = capture_of(context, request);
+  if (!capture) return failed(capture.error());
+  Answer answer;
+  answer.content_type = "text/plain";
+  for (const auto& host : (*capture)->session.analysis().hosts) {
+    for (const auto& module : host->modules().all()) {
+      if (!answer.body.empty()) answer.body += ",";
+      answer.body += module->display_name;
+    }
+  }
+  return answer;
+}
+
+Answer version(const Context&, const Request&) {
+  Answer answer;
+  answer.content_type = "text/plain";
+  answer.body = kVersion;
+  return answer;
+}
+
+Answer config(const Context&, const Request&) {
+  return Answer::json(
+      R"({"enableTabNameLabel":false,"hideCaptureProfileButton":true,"srcPathPrefix":""})");
+}
+
+constexpr Route kRoutes[] = {
+    {"*", "/data/plugin/profile/runs", runs},
+    {"GET", "/data/plugin/profile/run_tools", run_tools},
+    {"GET", "/data/plugin/profile/hosts", hosts},
+    {"GET", "/data/plugin/profile/data", data},
+    {"GET", "/data/plugin/profile/data_csv", data_csv},
+    {"GET", "/data/plugin/profile/module_list", module_list},
+    {"GET", "/data/plugin/profile/version", version},
+    {"GET", "/data/plugin/profile/config", config},
+};
 
 }  // namespace
 
 bool has_profile_data(const Context& context, const store::Snapshot&) {
-  return !sessions_of(context)->empty();
+  const auto entries = Captures::of(context).list(context);
+  return std::any_of(entries->begin(), entries->end(), is_listed);
 }
 
 std::span<const Route> profile_area() { return kRoutes; }

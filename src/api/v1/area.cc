@@ -9,8 +9,8 @@ std::span<const Route> area() {
     std::vector<Route> routes;
     for (const Area part :
          {column_routes, diagnosis_routes, event_routes, export_routes, histogram_routes,
-          hparam_routes, layout_routes, media_routes, mesh_routes, pr_curve_routes, run_routes,
-          sidecar_routes, table_routes, text_routes}) {
+          hparam_routes, layout_routes, media_routes, mesh_routes, pr_curve_routes, profile_routes,
+          run_routes, sidecar_routes, table_routes, text_routes}) {
       routes.insert(routes.end(), part().begin(), part().end());
     }
     return routes;

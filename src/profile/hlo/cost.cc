@@ -283,6 +283,9 @@ Cost cost_of(const Module& module, const Instruction& i) {
   } else {
     written = 0;
   }
+  // A library call returns its workspace beside the result: scratch memory, not a result.
+  if (i.opcode == "custom-call" && i.shape.is_tuple() && i.shape.tuple.size() == 2)
+    written = static_cast<double>(i.shape.tuple[0].bytes());
   cost.bytes = read + written;
   cost.hbm_bytes = cost.bytes;
   return cost;

@@ -135,7 +135,7 @@ Result<Report> op_stats(const Session& session, const Options& options) {
         {false, op.type, op.name, op.occurrences, op.time_ps, op.self_ps, 0, 0, 0, op.eager});
   }
   std::vector<Row> device_idle = device_rows, host_idle = host_rows;
-  if (device.devices != 0 && !device.on_host) {
+  if (!device.on_host) {
     device_idle.push_back(
         {true, "IDLE", "IDLE", 0, device.idle_ps, device.idle_ps, 0, 0, 0, false});
   }
@@ -147,8 +147,7 @@ Result<Report> op_stats(const Session& session, const Options& options) {
       make_table("without_idle", "Operations", device_rows, host_rows, machine, kernels));
   for (Table& table : report.tables) {
     table.property("task_type", is_training(hosts) ? "Training" : "Inference");
-    table.property("architecture_type",
-                   machine.hardware_type == "CPU_ONLY" ? "Unknown" : machine.hardware_type);
+    table.property("architecture_type", "Unknown");
   }
   report.figure("host_op_time", "Host time in ops", micros(host.busy_ps) / 1e3, "ms",
                 "thread time");

@@ -61,6 +61,8 @@ class Reader {
           if (added) {
             IteratorInfo& info = at->second;
             info.id = *id;
+            info.is_signed =
+                trace_.find(trace_.args(s), words_.key.id)->type == trace::ArgType::kInt;
             info.parent_id = number(s, words_.key.parent_id).value_or(0);
             info.long_name = name;
             info.name = name.substr(name.rfind("::") + 2);

@@ -19,7 +19,8 @@ struct IteratorInfo {
   // Settings the iterator recorded: -1 unknown or autotuned.
   int64_t parallelism = -1, buffer_limit = -1;
   bool autotuned = false;
-  std::string_view node;  // graph node: "fused(MapDataset:1,BatchDatasetV2:2)", "inject/prefetch…"
+  bool is_signed = false;  // the producer wrote the id as a signed number
+  std::string_view node;   // graph node: "fused(MapDataset:1,BatchDatasetV2:2)", "inject/prefetch…"
 };
 
 struct IteratorStat {

@@ -65,11 +65,17 @@ Result<Report> tf_data(const Session& session, const Options& options) {
         const PipelineCall& call = pipeline.calls[rank];
         for (const auto& [id, stat] : call.iterators) {
           const auto info = data.iterators.find(id);
+          const auto id_text = [&](uint64_t number) {
+            const auto known = data.iterators.find(number);
+            return known != data.iterators.end() && known->second.is_signed
+                       ? fmt::format("{}", static_cast<int64_t>(number))
+                       : fmt::format("{}", number);
+          };
           const uint64_t parent = info == data.iterators.end() ? 0 : info->second.parent_id;
           const bool parent_here = call.iterators.contains(parent);
           iterators.rows.push_back(
-              {host_name, pipeline.name, static_cast<int64_t>(rank), fmt::format("{}", id),
-               parent_here ? fmt::format("{}", parent) : std::string(),
+              {host_name, pipeline.name, static_cast<int64_t>(rank), id_text(id),
+               parent_here ? id_text(parent) : std::string(),
                int64_t{id == call.bottleneck ? 2
                        : stat.blocking       ? 1
                                              : 0},

@@ -1,0 +1,111 @@
+#include "api/captures.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "import/registry.h"
+#include "io/mapped_file.h"
+
+namespace sonde::api {
+namespace {
+
+constexpr size_t kKeptUploads = 4;
+
+// Sizes and times of the files: a capture that is still being written is loaded again.
+std::string mark_of(const imports::SessionFiles& files) {
+  std::string mark;
+  for (const imports::CaptureFile& file : files.files)
+    mark += fmt::format("{}:{};", file.bytes, file.modified_ns);
+  return mark;
+}
+
+}  // namespace
+
+Captures& Captures::of(const Context& context) {
+  const auto kept = context.memo->get<std::shared_ptr<Captures>>(
+      "captures", 0, [](const std::shared_ptr<Captures>*) { return std::make_shared<Captures>(); });
+  return **kept;
+}
+
+std::shared_ptr<const std::vector<Captures::Entry>> Captures::list(const Context& context) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto seconds =
+      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  using Entries = std::vector<Entry>;
+  return context.memo->get<Entries>("captures/list", seconds / 5, [&](const Entries*) {
+    Entries entries;
+    for (const auto& root : context.store.options().roots) {
+      for (imports::SessionFiles& files : imports::find_sessions(root.path)) {
+        std::string id = (root.name.empty() ? "" : root.name + "/") + files.id();
+        entries.push_back({std::move(id), std::move(files)});
+      }
+    }
+    return entries;
+  });
+}
+
+Result<std::shared_ptr<const Capture>> Captures::load(const Context& context, std::string_view id) {
+  const auto entries = list(context);
+  const Entry* entry = nullptr;
+  for (const Entry& candidate : *entries) {
+    if (candidate.id == id) entry = &candidate;
+  }
+  std::unique_lock lock(mutex_);
+  if (!entry) {
+    for (const auto& [name, capture] : uploads_) {
+      if (name == id) return capture;
+    }
+    return fail(Code::kNotFound, fmt::format("there is no profile session '{}'", id));
+  }
+  const std::string mark = mark_of(entry->files);
+  for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
+    if ((*slot)->id != id || (*slot)->mark != mark) continue;
+    slots_.splice(slots_.begin(), slots_, slot);
+    const std::shared_ptr<Slot> found = *slots_.begin();
+    loaded_.wait(lock, [&] { return !found->is_loading; });
+    return found->capture;
+  }
+  const auto slot = std::make_shared<Slot>();
+  slot->id = id;
+  slot->mark = mark;
+  slots_.push_front(slot);
+  if (slots_.size() > kKept) slots_.pop_back();
+  lock.unlock();
+
+  auto session = imports::load_session(entry->files, &context.pool);
+  Result<std::shared_ptr<const Capture>> result = std::shared_ptr<const Capture>();
+  if (session) {
+    result = std::make_shared<const Capture>(std::move(*session));
+  } else {
+    result = fail(std::move(session).error());
+  }
+  lock.lock();
+  slot->capture = result;
+  slot->is_loading = false;
+  loaded_.notify_all();
+  return result;
+}
+
+Result<std::string> Captures::keep_upload(const Context& context, std::string name,
+                                          std::string bytes) {
+  constexpr uint64_t kMostBytes = uint64_t{4} << 30;
+  if (bytes.starts_with("\x1f\x8b")) {
+    SONDE_TRY(inflated, io::gunzipped(as_bytes(bytes), kMostBytes, nullptr));
+    bytes = std::move(inflated);
+  }
+  SONDE_TRY(trace, imports::import_trace({name, as_bytes(bytes), &context.pool}));
+  trace::Session session;
+  session.name = name;
+  session.hosts.push_back(
+      {name, name, bytes.size(), std::make_shared<const trace::Trace>(std::move(trace))});
+  auto capture = std::make_shared<const Capture>(std::move(session));
+  const std::lock_guard lock(mutex_);
+  std::string id = fmt::format("dropped/{}", name);
+  std::erase_if(uploads_, [&](const auto& upload) { return upload.first == id; });
+  uploads_.emplace_back(id, std::move(capture));
+  if (uploads_.size() > kKeptUploads) uploads_.erase(uploads_.begin());
+  return id;
+}
+
+}  // namespace sonde::api

@@ -1,0 +1,64 @@
+// The capture sessions of a log directory and those a user dropped, loaded when asked for and kept
+// while they are looked at. Shared by xprof's routes, /api/v1/profile and /api/v1/trace.
+// Thread-safe.
+#pragma once
+
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/routes.h"
+#include "import/session.h"
+#include "profile/tool.h"
+#include "trace/level_of_detail.h"
+
+namespace sonde::api {
+
+// One loaded session: the tools' view of it and, per host, what the trace viewer needs.
+struct Capture {
+  explicit Capture(trace::Session loaded) : session(std::move(loaded)) {
+    for (const trace::Host& host : session.hosts())
+      viewers.push_back(std::make_unique<trace::LevelOfDetail>(host.trace));
+  }
+  profile::Session session;
+  std::vector<std::unique_ptr<trace::LevelOfDetail>> viewers;  // by host
+};
+
+class Captures {
+ public:
+  static Captures& of(const Context& context);  // of the server that `context` belongs to
+
+  // Every session, newest id first; looked for again every five seconds. The id is
+  // SessionFiles::id(), with the root's name before it where --logdir_spec gave one.
+  struct Entry {
+    std::string id;
+    imports::SessionFiles files;
+  };
+  std::shared_ptr<const std::vector<Entry>> list(const Context& context);
+
+  // Loads the session on first use; a second asker waits for the first. kNotFound for an unknown
+  // id.
+  Result<std::shared_ptr<const Capture>> load(const Context& context, std::string_view id);
+
+  // Keeps a dropped file's content as a session of its own and gives its id.
+  Result<std::string> keep_upload(const Context& context, std::string name, std::string bytes);
+
+ private:
+  struct Slot {
+    std::string id, mark;
+    bool is_loading = true;
+    Result<std::shared_ptr<const Capture>> capture = std::shared_ptr<const Capture>();
+  };
+  static constexpr size_t kKept = 4;  // sessions in memory; the least recently used goes first
+
+  std::mutex mutex_;  // guards: slots_, uploads_
+  std::condition_variable loaded_;
+  std::list<std::shared_ptr<Slot>> slots_;  // most recently used first
+  std::vector<std::pair<std::string, std::shared_ptr<const Capture>>> uploads_;
+};
+
+}  // namespace sonde::api

@@ -1,0 +1,252 @@
+// GET profile/sessions, profile/tools, profile/report; POST profile/rows: the tools' Reports for
+// the page.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/captures.h"
+#include "api/v1/area.h"
+#include "api/v1/support.h"
+#include "base/regex.h"
+#include "profile/analysis.h"
+#include "profile/compare.h"
+#include "profile/render.h"
+
+namespace sonde::api::v1 {
+namespace {
+
+constexpr size_t kInlineRows = 1000;
+constexpr std::string_view kWhere = "GET profile/sessions lists what there is";
+
+Answer answer_of(const Context& context, std::string body) {
+  return json_answer(context, context.store.snapshot()->revision, std::move(body));
+}
+
+std::string_view format_name(imports::FileKind kind) {
+  switch (kind) {
+    case imports::FileKind::kXplane:
+      return "xplane";
+    case imports::FileKind::kTraceJson:
+      return "trace_json";
+    case imports::FileKind::kRunMetadata:
+      return "run_metadata";
+    case imports::FileKind::kToolData:
+      return "tool_data";
+  }
+  return "unknown";
+}
+
+Answer sessions(const Context& context, const Request&) {
+  std::string body;
+  JsonWriter json(body);
+  json.array([&] {
+    for (const Captures::Entry& entry : *Captures::of(context).list(context)) {
+      json.object([&] {
+        json.key("id").string(entry.id);
+        json.key("run").string(entry.files.run);
+        json.key("name").string(entry.files.name);
+        int64_t newest = 0;
+        uint64_t bytes = 0;
+        std::vector<std::string_view> formats;
+        for (const imports::CaptureFile& file : entry.files.files) {
+          newest = std::max(newest, file.modified_ns);
+          bytes += file.bytes;
+          const std::string_view format = format_name(file.kind);
+          if (std::find(formats.begin(), formats.end(), format) == formats.end())
+            formats.push_back(format);
+        }
+        json.key("start").number(static_cast<double>(newest) / 1e9);
+        json.key("hosts").array([&] {
+          for (const imports::CaptureFile* file : entry.files.captures()) json.string(file->host);
+        });
+        json.key("bytes").number(bytes);
+        json.key("formats").array([&] {
+          for (const std::string_view format : formats) json.string(format);
+        });
+        json.key("state").string(entry.files.captures().empty() ? "empty" : "ready");
+      });
+    }
+  });
+  return answer_of(context, std::move(body));
+}
+
+Answer tools(const Context& context, const Request& request) {
+  SONDE_ANSWER(id, text_param(request, "session"));
+  SONDE_ANSWER(capture, Captures::of(context).load(context, id));
+  std::string body;
+  JsonWriter json(body);
+  json.array([&] {
+    for (const profile::Tool* tool : profile::all_tools()) {
+      const std::string reason = tool->missing(capture->session);
+      json.object([&] {
+        json.key("id").string(tool->id);
+        json.key("title").string(tool->title);
+        json.key("hosts").array([&] {
+          for (const trace::Host& host : capture->session.hosts()) json.string(host.name);
+        });
+        json.key("has_data").boolean(reason.empty());
+        if (!reason.empty()) json.key("reason").string(reason);
+      });
+    }
+  });
+  return answer_of(context, std::move(body));
+}
+
+profile::Options options_of(const Request& request) {
+  profile::Options options;
+  for (const auto& [key, value] : request.query) {
+    if (key == "host") {
+      options.host = value;
+    } else if (key != "session" && key != "tool" && key != "baseline" && key != "format") {
+      options.parameters.emplace_back(key, value);
+    }
+  }
+  return options;
+}
+
+Result<profile::Report> run(const Context& context, std::string_view session,
+                            std::string_view tool_name, const profile::Options& options) {
+  SONDE_TRY(capture, Captures::of(context).load(context, session));
+  const profile::Tool* tool = profile::find_tool(tool_name);
+  if (!tool) return fail(Code::kNotFound, fmt::format("there is no profile tool '{}'", tool_name));
+  return profile::run_tool(*tool, capture->session, options);
+}
+
+Answer report(const Context& context, const Request& request) {
+  SONDE_ANSWER(session, text_param(request, "session"));
+  const std::string tool(request.param("tool").value_or("overview_page"));
+  const std::string baseline(request.param("baseline").value_or(""));
+  if (tool == "compare") {
+    if (baseline.empty())
+      return error({Code::kInvalid, "compare needs the parameter baseline"}, "baseline", kWhere);
+    SONDE_ANSWER(now, Captures::of(context).load(context, session));
+    SONDE_ANSWER(before, Captures::of(context).load(context, baseline));
+    return answer_of(
+        context, profile::to_v1_json(profile::compare(before->session, now->session), kInlineRows));
+  }
+  SONDE_ANSWER(found, run(context, session, tool, options_of(request)));
+  if (request.param("format").value_or("") == "csv") {
+    const std::string_view id = request.param("table").value_or("");
+    const profile::Table* table =
+        id.empty() ? (found.tables.empty() ? nullptr : &found.tables[0]) : found.find(id);
+    if (!table) return error({Code::kNotFound, fmt::format("the report has no table '{}'", id)});
+    Answer answer;
+    answer.content_type = "text/csv; charset=utf-8";
+    answer.body = profile::to_csv(*table);
+    return answer;
+  }
+  if (baseline.empty()) return answer_of(context, profile::to_v1_json(found, kInlineRows));
+  SONDE_ANSWER(other, run(context, baseline, tool, options_of(request)));
+  return answer_of(context, profile::to_v1_json(found, kInlineRows, &other));
+}
+
+double number_of(const profile::Cell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) return *number;
+  if (const auto* integer = std::get_if<int64_t>(&cell)) return static_cast<double>(*integer);
+  if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? 1 : 0;
+  return -std::numeric_limits<double>::infinity();
+}
+
+// [{col, in|min|max|re|missing}], all of which must hold.
+Result<void> filter_rows(const JsonValue& filters, profile::Table& table) {
+  for (const JsonValue& filter : filters.items) {
+    SONDE_TRY(name, text_in(filter, "col"));
+    const auto column = std::find_if(table.columns.begin(), table.columns.end(),
+                                     [&](const auto& c) { return c.id == name; });
+    if (column == table.columns.end()) return fail(Code::kInvalid, "no column '" + name + "'");
+    const auto c = static_cast<size_t>(column - table.columns.begin());
+    std::optional<Regex> pattern;
+    if (const JsonValue* text = filter.find("re")) {
+      SONDE_TRY(compiled, Regex::compile(text->text));
+      pattern = std::move(compiled);
+    }
+    const JsonValue* low = filter.find("min");
+    const JsonValue* high = filter.find("max");
+    const JsonValue* in = filter.find("in");
+    std::erase_if(table.rows, [&](const std::vector<profile::Cell>& row) {
+      const profile::Cell& cell = row[c];
+      if (pattern && !pattern->found_in(profile::cell_text(cell))) return true;
+      if (low && number_of(cell) < low->number().value_or(0)) return true;
+      if (high && number_of(cell) > high->number().value_or(0)) return true;
+      if (!in) return false;
+      return std::none_of(in->items.begin(), in->items.end(),
+                          [&](const JsonValue& v) { return v.text == profile::cell_text(cell); });
+    });
+  }
+  return {};
+}
+
+Result<void> sort_rows(const JsonValue& sort, profile::Table& table) {
+  for (size_t i = sort.items.size(); i-- > 0;) {
+    const JsonValue& entry = sort.items[i];
+    if (!entry.is_array() || entry.items.empty())
+      return fail(Code::kInvalid, "sort is a list of [column, \"asc\"|\"desc\"]");
+    const std::string& name = entry.items[0].text;
+    const auto column = std::find_if(table.columns.begin(), table.columns.end(),
+                                     [&](const auto& c) { return c.id == name; });
+    if (column == table.columns.end()) return fail(Code::kInvalid, "no column '" + name + "'");
+    const auto c = static_cast<size_t>(column - table.columns.begin());
+    const bool descending = entry.items.size() > 1 && entry.items[1].text == "desc";
+    const bool is_text = column->type == profile::Type::kText;
+    std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
+      const auto& left = descending ? b[c] : a[c];
+      const auto& right = descending ? a[c] : b[c];
+      return is_text ? profile::cell_text(left) < profile::cell_text(right)
+                     : number_of(left) < number_of(right);
+    });
+  }
+  return {};
+}
+
+Answer rows(const Context& context, const Request& request) {
+  SONDE_ANSWER(body, object_of(request));
+  SONDE_ANSWER(session, text_in(body, "session"));
+  SONDE_ANSWER(tool, text_in(body, "tool", "overview_page"));
+  SONDE_ANSWER(table_id, text_in(body, "table"));
+  SONDE_ANSWER(offset, integer_in(body, "offset", 0));
+  SONDE_ANSWER(limit, integer_in(body, "limit", kInlineRows));
+  profile::Options options;
+  SONDE_ANSWER(host, text_in(body, "host"));
+  options.host = host;
+  SONDE_ANSWER(found, run(context, session, tool, options));
+  profile::Table* table = nullptr;
+  for (profile::Table& candidate : found.tables) {
+    if (candidate.id == table_id) table = &candidate;
+  }
+  if (!table)
+    return error({Code::kNotFound, "the report has no table '" + table_id + "'"}, "table");
+  if (const JsonValue* filters = body.find("filter")) {
+    if (auto done = filter_rows(*filters, *table); !done) return error(done.error(), "filter");
+  }
+  if (const JsonValue* sort = body.find("sort")) {
+    if (auto done = sort_rows(*sort, *table); !done) return error(done.error(), "sort");
+  }
+  std::string out;
+  JsonWriter json(out);
+  json.object([&] {
+    json.key("total").number(static_cast<uint64_t>(table->rows.size()));
+    json.key("rows").array([&] {
+      const auto first = static_cast<size_t>(std::max<int64_t>(0, offset));
+      const auto most = static_cast<size_t>(std::clamp<int64_t>(limit, 0, 100'000));
+      for (size_t r = first; r < table->rows.size() && r - first < most; ++r) {
+        json.array([&] {
+          for (const profile::Cell& cell : table->rows[r]) profile::append_cell(json, cell);
+        });
+      }
+    });
+  });
+  return answer_of(context, std::move(out));
+}
+
+constexpr Route kRoutes[] = {
+    {"GET", "/api/v1/profile/sessions", sessions},
+    {"GET", "/api/v1/profile/tools", tools},
+    {"GET", "/api/v1/profile/report", report},
+    {"POST", "/api/v1/profile/rows", rows},
+};
+
+}  // namespace
+
+std::span<const Route> profile_routes() { return kRoutes; }
+
+}  // namespace sonde::api::v1
