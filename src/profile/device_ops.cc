@@ -252,7 +252,7 @@ class NestedOps {
       const int64_t before = self_ps_;
       for (const TrackId t : lines_of(trace_, plane)) {
         const std::string_view name = trace_.track_name(t);
-        if (name != "XLA Ops" && name != "Steps" && name != "XLA Modules") continue;
+        if (name != "XLA Ops") continue;
         const trace::Track& track = trace_.tracks()[t];
         for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
           const auto [begin, end] = device_span(s);

@@ -31,7 +31,7 @@ trace::Session small_session(bool marked, bool with_device) {
     b.slice(python, {t + kMs}, {4 * kMs}, b.label("IteratorGetNextOp::DoCompute"));
     b.slice(python, {t + 5 * kMs}, {kMs}, b.label("Enqueue"));
     b.arg("_pt", int64_t{2});
-    b.arg("_p", step + 100);
+    b.arg("_p", int64_t{step + 100});
     b.slice(worker, {t + 6 * kMs}, {2 * kMs}, b.label("x/MatMul:MatMul"));
     b.arg("_ct", int64_t{2});
     b.arg("_c", step + 100);
@@ -47,7 +47,7 @@ trace::Session small_session(bool marked, bool with_device) {
   return session;
 }
 
-int64_t ms(const Step& step, Part part) { return step.part(part) / kMs; }
+int64_t ms(const profile::Step& step, Part part) { return step.part(part) / kMs; }
 
 }  // namespace
 
@@ -55,7 +55,7 @@ TEST_CASE("steps: a consumer on another thread belongs to the step of its produc
   const Session session(small_session(true, false));
   const HostAnalysis& host = *session.analysis().hosts[0];
   REQUIRE(host.steps().steps.size() == 2);
-  const Step& step = host.steps().steps[0];
+  const profile::Step& step = host.steps().steps[0];
   CHECK(step.name == "train 7");
   CHECK(step.duration() == 10 * kMs);
   CHECK(ms(step, Part::kInput) == 4);
@@ -69,7 +69,7 @@ TEST_CASE(
   const Session session(small_session(true, true));
   const HostAnalysis& host = *session.analysis().hosts[0];
   REQUIRE(host.steps().steps.size() == 2);
-  const Step& step = host.steps().steps[1];
+  const profile::Step& step = host.steps().steps[1];
   CHECK(step.name == "train 8");
   CHECK(ms(step, Part::kDeviceCompute) == 3);
   CHECK(step.work[static_cast<size_t>(Work::kCompute16)] == 3 * kMs);

@@ -224,7 +224,11 @@ class Viewer {
     out.set(key, std::move(array));
   }
 
-  bool in_heap(const Allocation& a) const { return trace_ && a.index == trace_->allocation; }
+  // The allocation the heap trace simulates: it holds the traced buffers. (CPU traces name none.)
+  bool in_heap(const Allocation& a) const {
+    return std::any_of(a.assigned.begin(), a.assigned.end(),
+                       [&](const Assigned& x) { return traced_.contains(x.buffer); });
+  }
 
   void replay() {
     for (const HeapTrace& trace : assignment_.traces) {
@@ -241,6 +245,9 @@ class Viewer {
             });
         if (fits && !trace_) trace_ = &trace;
       }
+    }
+    if (trace_) {
+      for (const HeapEvent& e : trace_->events) traced_.insert(e.buffer);
     }
     for (const Allocation& a : assignment_.allocations) {
       if (!in_heap(a) && a.color == color_ && !a.thread_local_) indefinite_ += a.size;
@@ -514,6 +521,7 @@ class Viewer {
   int64_t color_;
   Assignment assignment_;
   const HeapTrace* trace_ = nullptr;
+  std::set<int64_t> traced_;
   std::vector<double> heap_;
   std::vector<std::string> names_;
   std::map<int64_t, std::pair<int64_t, int64_t>> spans_;
