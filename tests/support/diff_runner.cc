@@ -380,7 +380,8 @@ TEST_CASE("api: every case of tests/api") {
       std::string method(route.method);
       const std::string paragraph = method + " " + path.substr(8);
       CHECK_MESSAGE(docs.str().find(paragraph) != std::string::npos, "docs/api.md: ", paragraph);
-      if (path == "/api/v1/events") continue;  // a stream: src/api/v1/hub_test.cc
+      if (path == "/api/v1/events") continue;              // a stream: src/api/v1/hub_test.cc
+      if (path.starts_with("/api/v1/profile/")) continue;  // recipes write no captures
       std::transform(method.begin(), method.end(), method.begin(), ::tolower);
       const bool is_asked = std::any_of(asked.begin(), asked.end(), [&](const std::string& line) {
         return line.starts_with(method + " " + path);
