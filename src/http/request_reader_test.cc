@@ -54,6 +54,8 @@ TEST_CASE("RequestReader: the same request however it is cut") {
        "POST /a?b=c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
        "3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n",
        "hello"},
+      {"an empty chunked body",
+       "POST /a?b=c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", ""},
       {"empty lines before it", "\r\n\r\nGET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n", ""},
       {"HTTP/1.0 without a host", "GET /a?b=c HTTP/1.0\r\n\r\n", ""},
   };
