@@ -14,6 +14,7 @@ std::span<const Route> column_routes();     // columns, nearest
 std::span<const Route> diagnosis_routes();  // diagnosis
 std::span<const Route> event_routes();      // events
 std::span<const Route> export_routes();     // export
+std::span<const Route> graph_routes();      // graphs
 std::span<const Route> histogram_routes();  // histograms
 std::span<const Route> hparam_routes();     // hparams/table, hparams/importance
 std::span<const Route> layout_routes();     // layouts
@@ -25,5 +26,6 @@ std::span<const Route> run_routes();        // info, runs, tags, reload
 std::span<const Route> sidecar_routes();    // sidecar
 std::span<const Route> table_routes();      // table
 std::span<const Route> text_routes();       // text
+std::span<const Route> trace_routes();      // trace
 
 }  // namespace sonde::api::v1

@@ -70,24 +70,52 @@ Answer sessions(const Context& context, const Request&) {
   return answer_of(context, std::move(body));
 }
 
+void write_diagnostic(JsonWriter& json, const trace::Diagnostic& diagnostic) {
+  using Severity = trace::Diagnostic::Severity;
+  json.object([&] {
+    json.key("severity")
+        .string(diagnostic.severity == Severity::kError     ? "error"
+                : diagnostic.severity == Severity::kWarning ? "warning"
+                                                            : "info");
+    json.key("text").string(diagnostic.text);
+  });
+}
+
 Answer tools(const Context& context, const Request& request) {
   SONDE_ANSWER(id, text_param(request, "session"));
   SONDE_ANSWER(capture, Captures::of(context).load(context, id));
   std::string body;
   JsonWriter json(body);
-  json.array([&] {
-    for (const profile::Tool* tool : profile::all_tools()) {
-      const std::string reason = tool->missing(capture->session);
-      json.object([&] {
-        json.key("id").string(tool->id);
-        json.key("title").string(tool->title);
-        json.key("hosts").array([&] {
-          for (const trace::Host& host : capture->session.hosts()) json.string(host.name);
+  json.object([&] {
+    json.key("session").string(id);
+    json.key("hosts").array([&] {
+      for (const trace::Host& host : capture->session.hosts()) {
+        json.object([&] {
+          json.key("name").string(host.name);
+          json.key("format").string(host.trace->format());
+          json.key("bytes").number(host.file_bytes);
+          json.key("slices").number(host.trace->slice_count());
         });
-        json.key("has_data").boolean(reason.empty());
-        if (!reason.empty()) json.key("reason").string(reason);
-      });
-    }
+      }
+    });
+    json.key("tools").array([&] {
+      for (const profile::Tool* tool : profile::all_tools()) {
+        const std::string reason = tool->missing(capture->session);
+        json.object([&] {
+          json.key("id").string(tool->id);
+          json.key("title").string(tool->title);
+          json.key("has_data").boolean(reason.empty());
+          if (!reason.empty()) json.key("reason").string(reason);
+        });
+      }
+    });
+    json.key("diagnostics").array([&] {
+      for (const auto& diagnostic : capture->session.loaded().diagnostics)
+        write_diagnostic(json, diagnostic);
+      for (const trace::Host& host : capture->session.hosts()) {
+        for (const auto& diagnostic : host.trace->diagnostics()) write_diagnostic(json, diagnostic);
+      }
+    });
   });
   return answer_of(context, std::move(body));
 }

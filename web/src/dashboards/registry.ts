@@ -9,6 +9,7 @@ import {prCurves} from './pr_curves/entry.ts';
 import {text} from './text/entry.ts';
 import {images} from './images/entry.ts';
 import {files} from './files/entry.ts';
+import {profile} from './profile/entry.ts';
 
 export const DASHBOARDS: readonly Dashboard[] = [
   timeSeries,
@@ -20,5 +21,6 @@ export const DASHBOARDS: readonly Dashboard[] = [
   prCurves,
   mesh,
   customScalars,
+  profile,
   files,
 ];

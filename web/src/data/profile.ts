@@ -1,0 +1,82 @@
+// Profile sessions, tools and Reports (docs/api.md, Profile).
+import {client, type AskOptions} from './client.ts';
+
+export interface ProfileSession {
+  readonly id: string;
+  readonly run: string;
+  readonly name: string;
+  readonly start: number; // seconds since 1970
+  readonly bytes: number;
+  readonly hosts: readonly string[];
+  readonly formats: readonly string[];
+}
+
+export interface ProfileTool {
+  readonly id: string;
+  readonly title: string;
+  readonly has_data: boolean;
+  readonly reason?: string;
+}
+
+export interface ProfileTools {
+  readonly session: string;
+  readonly hosts: readonly {readonly name: string; readonly format: string; readonly bytes: number; readonly slices: number}[];
+  readonly tools: readonly ProfileTool[];
+  readonly diagnostics: readonly {readonly severity: string; readonly text: string}[];
+}
+
+export type Cell = string | number | boolean | null;
+/** With a baseline every number is a pair. */
+export type MaybePair = Cell | readonly [Cell, Cell];
+
+export interface ReportColumn {
+  readonly id: string;
+  readonly label: string;
+  readonly type: 'text' | 'number' | 'bool' | 'string' | 'boolean';
+  readonly unit?: string;
+  readonly base?: string;
+  readonly link?: string;
+}
+
+export interface ReportTable {
+  readonly id: string;
+  readonly title: string;
+  readonly total: number;
+  readonly columns: readonly ReportColumn[];
+  readonly rows: readonly (readonly MaybePair[])[];
+}
+
+export interface Finding {
+  readonly id: string;
+  readonly rank: number;
+  readonly severity: string;
+  readonly fired: boolean;
+  readonly text: string;
+  readonly action?: string;
+  readonly gain_ps?: number | string;
+  readonly numbers: Readonly<Record<string, number>>;
+  readonly evidence: readonly {readonly tool?: string; readonly filter?: string; readonly t0?: number | string; readonly t1?: number | string}[];
+  readonly change?: {readonly file: string; readonly diff: string};
+}
+
+export interface Report {
+  readonly tool: string;
+  readonly title: string;
+  readonly inferred: readonly string[];
+  readonly figures: readonly {readonly id: string; readonly label: string; readonly value: Cell; readonly unit?: string; readonly base?: string; readonly baseline?: Cell}[];
+  readonly tables: readonly ReportTable[];
+  readonly charts: readonly {readonly id: string; readonly kind: string; readonly table: string; readonly x: string; readonly y: readonly string[]; readonly category?: string}[];
+  readonly findings: readonly Finding[];
+  readonly missing: readonly {readonly what: string; readonly why: string; readonly fix: string}[];
+  readonly diagnostics: readonly {readonly severity: string; readonly text: string}[];
+  readonly text?: string;
+}
+
+export const profileSessions = (): Promise<readonly ProfileSession[]> => client().get('profile/sessions');
+export const profileTools = (session: string, options?: AskOptions): Promise<ProfileTools> => client().get('profile/tools', {session}, options);
+export const profileReport = (session: string, tool: string, host: string, baseline: string, options?: AskOptions): Promise<Report> =>
+  client().get('profile/report', {session, tool, host: host || undefined, baseline: baseline || undefined}, options);
+export const csvUrl = (session: string, tool: string, table: string): string => client().url('profile/report', {session, tool, table, format: 'csv'});
+
+export const plain = (cell: MaybePair): Cell => (Array.isArray(cell) ? (cell[0] as Cell) : (cell as Cell));
+export const other = (cell: MaybePair): Cell => (Array.isArray(cell) ? (cell[1] as Cell) : null);

@@ -1,0 +1,173 @@
+// The trace viewer's questions (docs/api.md, Trace). Times are picoseconds as numbers: exact to 2^53 ps
+// (2.5 hours) from the trace's start, beyond any capture a viewer opens.
+import {client, numberOf, type AskOptions} from './client.ts';
+
+export interface TrackInfo {
+  readonly id: number;
+  readonly name: string;
+  readonly kind: 'process' | 'thread' | 'stream' | 'counter' | 'async' | 'aggregate';
+  readonly parent?: number;
+  readonly order: number;
+  readonly slices: number;
+  readonly points: number;
+  readonly depth: number;
+  readonly busy: number;
+}
+
+export interface TraceInfo {
+  readonly format: string;
+  readonly t0: number;
+  readonly t1: number;
+  readonly slices: number;
+  readonly flows: number;
+  readonly start_ns?: number | string;
+  readonly tracks: readonly TrackInfo[];
+  readonly diagnostics: readonly string[];
+}
+
+export interface SliceInfo {
+  readonly slice: number;
+  readonly name: string;
+  readonly track: number;
+  readonly depth: number;
+  readonly begin: number;
+  readonly dur: number;
+}
+
+export interface SliceDetail extends SliceInfo {
+  readonly self: number;
+  readonly category?: string;
+  readonly args: readonly (readonly [string, string])[];
+  readonly parents: readonly SliceInfo[];
+  readonly flows: readonly (SliceInfo & {readonly direction: 'to' | 'from'; readonly kind?: string})[];
+}
+
+export interface NameTotal {
+  readonly name: string;
+  readonly label: number;
+  readonly count: number;
+  readonly total: number;
+  readonly self: number;
+  readonly mean: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+export interface FlameNode {
+  readonly name: string;
+  readonly parent?: number;
+  readonly count: number;
+  readonly total: number;
+  readonly self: number;
+}
+
+/** One row of cells: `from` … `to` in the columns. */
+export interface ViewRow {
+  readonly track: number;
+  readonly depth: number;
+  readonly from: number;
+  readonly to: number;
+  readonly exact: boolean;
+}
+
+export interface TraceView {
+  readonly t0: number;
+  readonly t1: number;
+  readonly tick: number;
+  readonly folded: boolean;
+  readonly rows: readonly ViewRow[];
+  readonly start: Uint32Array;
+  readonly dur: Uint32Array;
+  readonly name: Uint32Array;
+  readonly slice: Uint32Array;
+  readonly busy: Uint8Array;
+}
+
+export interface CounterView {
+  readonly track: number;
+  readonly t: Float64Array;
+  readonly min: Float64Array;
+  readonly max: Float64Array;
+  readonly last: Float64Array;
+}
+
+export const MERGED = 0xffffffff;
+
+const numbers = <T extends SliceInfo>(one: T): T => ({...one, begin: numberOf(one.begin), dur: numberOf(one.dur)});
+
+export interface TraceSource {
+  info(options?: AskOptions): Promise<TraceInfo>;
+  names(): Promise<readonly string[]>;
+  view(t0: number, t1: number, px: number, tracks: readonly number[], options?: AskOptions): Promise<TraceView>;
+  counters(t0: number, t1: number, px: number, tracks: readonly number[], options?: AskOptions): Promise<readonly CounterView[]>;
+  slice(id: number): Promise<SliceDetail>;
+  search(q: string, after: number | null, limit: number, px: number, options?: AskOptions): Promise<{total: number; hits: readonly SliceInfo[]; per_px: readonly number[]}>;
+  stats(t0: number, t1: number, tracks: readonly number[] | null, options?: AskOptions): Promise<{total: number; rows: readonly NameTotal[]}>;
+  flame(t0: number, t1: number, tracks: readonly number[] | null, options?: AskOptions): Promise<{nodes: readonly FlameNode[]; left_out: number}>;
+  exportUrl(t0: number, t1: number): string;
+}
+
+export function traceSource(session: string, host: number): TraceSource {
+  const query = {session, host};
+  const at = (path: string): string => `trace/${path}?session=${encodeURIComponent(session)}&host=${host}`;
+  const rowsOf = (tracks: readonly number[]): unknown => tracks.map((track) => ({track}));
+  return {
+    info: async (options) => {
+      const info = await client().get<TraceInfo>('trace/tracks', query, options);
+      return {...info, t0: numberOf(info.t0), t1: numberOf(info.t1), tracks: info.tracks.map((track) => ({...track, busy: numberOf(track.busy)}))};
+    },
+    names: async () => {
+      const names: string[] = [];
+      for (let total = 1; names.length < total; ) {
+        const page = await client().get<{total: number; names: readonly string[]}>('trace/names', {...query, from: names.length});
+        names.push(...page.names);
+        total = page.names.length === 0 ? 0 : page.total;
+      }
+      return names;
+    },
+    view: async (t0, t1, px, tracks, options) => {
+      const answer = await client().columns(at('view'), {t0: Math.floor(t0), t1: Math.ceil(t1), px, rows: rowsOf(tracks)}, options);
+      const head = answer.head as {t0: unknown; t1: unknown; tick_ps: unknown; folded: boolean; rows: {track: number[]; depth: number[]; n: number[]; exact: number[]}};
+      let from = 0;
+      const rows = head.rows.track.map((track, i) => {
+        const row = {track, depth: head.rows.depth[i]!, from, to: from + head.rows.n[i]!, exact: head.rows.exact[i] === 1};
+        from = row.to;
+        return row;
+      });
+      const u32 = (name: string): Uint32Array => answer.col(name) as Uint32Array;
+      return {t0: numberOf(head.t0), t1: numberOf(head.t1), tick: numberOf(head.tick_ps), folded: head.folded, rows, start: u32('start'), dur: u32('dur'), name: u32('name'), slice: u32('slice'), busy: answer.col('busy') as Uint8Array};
+    },
+    counters: async (t0, t1, px, tracks, options) => {
+      if (tracks.length === 0) return [];
+      const answer = await client().columns(at('counters'), {t0: Math.floor(t0), t1: Math.ceil(t1), px, rows: rowsOf(tracks)}, options);
+      const head = answer.head as {rows: {track: number[]; n: number[]}};
+      const f64 = (name: string): Float64Array => answer.col(name) as Float64Array;
+      let from = 0;
+      return head.rows.track.map((track, i) => {
+        const to = from + head.rows.n[i]!;
+        const part = (name: string): Float64Array => f64(name).subarray(from, to);
+        const view = {track, t: part('t'), min: part('min'), max: part('max'), last: part('last')};
+        from = to;
+        return view;
+      });
+    },
+    slice: async (id) => {
+      const detail = await client().get<SliceDetail>('trace/slice', {...query, id});
+      return {...numbers(detail), self: numberOf(detail.self), parents: detail.parents.map(numbers), flows: detail.flows.map(numbers)};
+    },
+    search: async (q, after, limit, px, options) => {
+      const answer = await client().ask<{total: number; hits: readonly SliceInfo[]; per_px: readonly number[]}>(at('search'), {q, limit, px, ...(after === null ? {} : {after})}, options);
+      return {...answer, hits: answer.hits.map(numbers)};
+    },
+    stats: async (t0, t1, tracks, options) => {
+      const answer = await client().ask<{total: number; rows: readonly NameTotal[]}>(at('stats'), {t0: Math.floor(t0), t1: Math.ceil(t1), ...(tracks === null ? {} : {tracks})}, options);
+      return {total: answer.total, rows: answer.rows.map((row) => ({...row, total: numberOf(row.total), self: numberOf(row.self), p50: numberOf(row.p50), p99: numberOf(row.p99), max: numberOf(row.max)}))};
+    },
+    flame: async (t0, t1, tracks, options) => {
+      const answer = await client().ask<{nodes: readonly FlameNode[]; left_out: number}>(at('flame'), {t0: Math.floor(t0), t1: Math.ceil(t1), ...(tracks === null ? {} : {tracks})}, options);
+      return {...answer, nodes: answer.nodes.map((node) => ({...node, total: numberOf(node.total), self: numberOf(node.self)}))};
+    },
+    exportUrl: (t0, t1) => client().url('trace/export', {...query, t0: Math.floor(t0), t1: Math.ceil(t1)}),
+  };
+}

@@ -1,0 +1,220 @@
+// Paints the lanes of a trace into a canvas: cells as rectangles with their names, merged cells paler by
+// how busy they were, counters as steps, the selection and the hot slice on top. Numbers in, pixels out.
+import type {Ink} from '../ink.ts';
+import {ROW, type Lane} from './lanes.ts';
+import {timeTicks} from './time-axis.ts';
+
+export interface CellRow {
+  readonly track: number;
+  readonly depth: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Cells {
+  readonly t0: number;
+  readonly tick: number;
+  readonly rows: readonly CellRow[];
+  readonly start: Uint32Array;
+  readonly dur: Uint32Array;
+  readonly name: Uint32Array;
+  readonly slice: Uint32Array;
+  readonly busy: Uint8Array;
+}
+
+export interface CounterLine {
+  readonly track: number;
+  readonly t: Float64Array;
+  readonly min: Float64Array;
+  readonly max: Float64Array;
+  readonly last: Float64Array;
+}
+
+export interface Scene {
+  readonly t0: number;
+  readonly t1: number;
+  readonly width: number;
+  readonly height: number;
+  readonly scroll: number; // y of the first visible pixel
+  readonly lanes: readonly Lane[];
+  readonly cells: Cells | null;
+  readonly counters: readonly CounterLine[];
+  readonly names: readonly string[];
+  readonly palette: readonly string[]; // slice fills
+  readonly ink: Ink;
+  readonly selected: number | null; // slice
+  readonly hotName: number | null; // label whose slices stand out
+  readonly range: readonly [number, number] | null;
+}
+
+const MERGED = 0xffffffff;
+
+/** A stable colour per name, whatever number ends it: block_3 and block_4 look alike. */
+export function colourIndex(name: string, colours: number): number {
+  const stem = name.replace(/[\d.]+$/, '');
+  let hash = 2166136261;
+  for (let i = 0; i < stem.length; i++) hash = Math.imul(hash ^ stem.charCodeAt(i), 16777619);
+  return (hash >>> 0) % colours;
+}
+
+export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scene): void} {
+  let colourOf = new Uint8Array(0); // by label, filled when first drawn; 255 = not yet
+  let namesSeen: readonly string[] = [];
+
+  function fill(label: number, scene: Scene): string {
+    if (scene.names !== namesSeen) {
+      namesSeen = scene.names;
+      colourOf = new Uint8Array(scene.names.length).fill(255);
+    }
+    let index = colourOf[label] ?? 255;
+    if (index === 255) {
+      index = colourIndex(scene.names[label] ?? '', scene.palette.length);
+      colourOf[label] = index;
+    }
+    return scene.palette[index]!;
+  }
+
+  function paintRow(g: CanvasRenderingContext2D, scene: Scene, cells: Cells, row: CellRow, y: number, h: number): void {
+    const scale = scene.width / (scene.t1 - scene.t0);
+    const offset = (cells.t0 - scene.t0) * scale;
+    const perTick = cells.tick * scale;
+    const labels: [string, number, number][] = [];
+    let last = '';
+    for (let i = row.from; i < row.to; i++) {
+      const x = offset + cells.start[i]! * perTick;
+      const w = cells.dur[i]! * perTick;
+      if (x + w < 0 || x > scene.width) continue;
+      const label = cells.name[i]!;
+      const merged = cells.slice[i] === MERGED;
+      const colour = fill(label, scene);
+      if (colour !== last) g.fillStyle = last = colour;
+      const dim = scene.hotName !== null && scene.hotName !== label ? 0.3 : 1;
+      g.globalAlpha = (merged ? 0.35 + (0.55 * cells.busy[i]!) / 255 : 1) * dim;
+      const left = Math.max(-2, x);
+      const width = Math.max(0.8, Math.min(x + w, scene.width + 2) - left - (w > 3 ? 0.7 : 0));
+      g.fillRect(left, y, width, h - 1);
+      if (!merged && width > 28) labels.push([scene.names[label] ?? '', left, width]);
+      if (cells.slice[i] === scene.selected && scene.selected !== null) {
+        g.globalAlpha = 1;
+        g.strokeStyle = scene.ink.text;
+        g.lineWidth = 2;
+        g.strokeRect(left + 1, y + 1, Math.max(1, width - 2), h - 3);
+      }
+    }
+    g.globalAlpha = 1;
+    g.fillStyle = '#ffffff';
+    for (const [text, x, width] of labels) {
+      const room = Math.floor((width - 6) / 6.1);
+      const shown = text.length <= room ? text : room < 4 ? '' : `${text.slice(0, room - 1)}…`;
+      if (shown !== '') g.fillText(shown, Math.max(0, x) + 4, y + h / 2);
+    }
+  }
+
+  function paintCounter(g: CanvasRenderingContext2D, scene: Scene, line: CounterLine, y: number, h: number): void {
+    const scale = scene.width / (scene.t1 - scene.t0);
+    let top = 0;
+    for (const value of line.max) if (value > top) top = value;
+    if (top <= 0) return;
+    const yOf = (value: number): number => y + h - 3 - (Math.max(0, value) / top) * (h - 8);
+    g.beginPath();
+    let x = 0;
+    for (let i = 0; i < line.t.length; i++) {
+      x = (line.t[i]! - scene.t0) * scale;
+      if (i === 0) g.moveTo(Math.max(0, x), yOf(line.last[i]!));
+      else {
+        g.lineTo(x, yOf(line.last[i - 1]!));
+        if (line.max[i]! > line.min[i]!) {
+          g.lineTo(x, yOf(line.max[i]!));
+          g.lineTo(x, yOf(line.min[i]!));
+        }
+        g.lineTo(x, yOf(line.last[i]!));
+      }
+    }
+    g.lineTo(scene.width, yOf(line.last[line.last.length - 1] ?? 0));
+    g.strokeStyle = scene.palette[0]!;
+    g.lineWidth = 1.2;
+    g.stroke();
+    g.lineTo(scene.width, y + h - 3);
+    g.lineTo(0, y + h - 3);
+    g.closePath();
+    g.globalAlpha = scene.ink.band;
+    g.fillStyle = scene.palette[0]!;
+    g.fill();
+    g.globalAlpha = 1;
+  }
+
+  function paint(g: CanvasRenderingContext2D, scene: Scene): void {
+    const {ink, width, height} = scene;
+    g.fillStyle = ink.surface;
+    g.fillRect(0, 0, width, height);
+    g.font = `10.5px ${ink.font}`;
+    g.textBaseline = 'middle';
+    g.strokeStyle = ink.grid;
+    g.lineWidth = 1;
+    g.beginPath();
+    for (const tick of timeTicks(scene.t0, scene.t1, width).ticks) {
+      const x = Math.round(((tick - scene.t0) / (scene.t1 - scene.t0)) * width) + 0.5;
+      g.moveTo(x, 0);
+      g.lineTo(x, height);
+    }
+    g.stroke();
+    const rows = new Map<number, CellRow[]>();
+    for (const row of scene.cells?.rows ?? []) rows.set(row.track, [...(rows.get(row.track) ?? []), row]);
+    const lines = new Map(scene.counters.map((line) => [line.track, line]));
+    for (const lane of scene.lanes) {
+      const y = lane.top - scene.scroll;
+      if (y > height || y + lane.height < 0) continue;
+      if (lane.kind === 'header') {
+        g.fillStyle = ink.sunken;
+        g.fillRect(0, y, width, lane.height);
+      } else if (lane.kind === 'slices' && scene.cells !== null) {
+        for (const row of rows.get(lane.track) ?? []) {
+          if (row.depth < lane.rows) paintRow(g, scene, scene.cells, row, y + 2 + row.depth * ROW, ROW);
+        }
+      } else if (lane.kind === 'counter') {
+        const line = lines.get(lane.track);
+        if (line !== undefined) paintCounter(g, scene, line, y, lane.height);
+      }
+      g.fillStyle = ink.hairline;
+      g.fillRect(0, y + lane.height - 1, width, 1);
+    }
+    if (scene.range !== null) {
+      const scale = width / (scene.t1 - scene.t0);
+      const a = (scene.range[0] - scene.t0) * scale;
+      const b = (scene.range[1] - scene.t0) * scale;
+      g.fillStyle = ink.select;
+      g.fillRect(a, 0, b - a, height);
+      g.fillStyle = ink.accent;
+      g.fillRect(Math.round(a), 0, 1, height);
+      g.fillRect(Math.round(b), 0, 1, height);
+    }
+  }
+
+  return {paint};
+}
+
+/** The cell under a pixel, as an index into the columns, or null. */
+export function cellAt(scene: Scene, x: number, y: number): {index: number; lane: Lane} | null {
+  if (scene.cells === null) return null;
+  const lane = scene.lanes.find((one) => y + scene.scroll >= one.top && y + scene.scroll < one.top + one.height);
+  if (lane === undefined || lane.kind !== 'slices') return null;
+  const depth = Math.floor((y + scene.scroll - lane.top - 2) / ROW);
+  const row = scene.cells.rows.find((one) => one.track === lane.track && one.depth === depth);
+  if (row === undefined) return null;
+  const cells = scene.cells;
+  const perPixel = (scene.t1 - scene.t0) / scene.width;
+  const time = (scene.t0 + x * perPixel - cells.t0) / cells.tick;
+  const slack = (1.5 * perPixel) / cells.tick; // narrow slices are hit from a pixel away
+  let low = row.from;
+  let high = row.to;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (cells.start[middle]! <= time) low = middle + 1;
+    else high = middle;
+  }
+  for (const index of [low - 1, low]) {
+    if (index < row.from || index >= row.to) continue;
+    if (time >= cells.start[index]! - slack && time <= cells.start[index]! + cells.dur[index]! + slack) return {index, lane};
+  }
+  return null;
+}
