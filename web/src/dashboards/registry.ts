@@ -9,6 +9,7 @@ import {prCurves} from './pr_curves/entry.ts';
 import {text} from './text/entry.ts';
 import {images} from './images/entry.ts';
 import {files} from './files/entry.ts';
+import {graphs} from './graphs/entry.ts';
 import {profile} from './profile/entry.ts';
 
 export const DASHBOARDS: readonly Dashboard[] = [
@@ -21,6 +22,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
   prCurves,
   mesh,
   customScalars,
+  graphs,
   profile,
   files,
 ];
