@@ -38,7 +38,7 @@ SUITES = [
 COUNTS = [
     re.compile(r"test cases:\s*\d+\s*\|\s*(?P<passed>\d+) passed\s*\|\s*(?P<failed>\d+) failed"),  # doctest
     re.compile(r"Tests\s+(?:(?P<failed>\d+) failed \| )?(?P<passed>\d+) passed"),  # vitest
-    re.compile(r"=+ (?:(?P<failed>\d+) failed,? ?)?(?:(?P<passed>\d+) passed)?.* in [\d.]+"),  # pytest
+    re.compile(r"^(?:=+ )?(?:(?P<failed>\d+) failed,? ?)?(?:(?P<passed>\d+) passed)?.* in [\d.]+s", re.M),  # pytest
     re.compile(r"^(?P<passed>\d+) passed, (?P<failed>\d+) failed", re.M),
 ]
 

@@ -13,18 +13,18 @@ TEST_CASE("pbtxt: what is printed reads back to the same text") {
   name: "a"
   op: "Const"
   attr {
-    key: "dtype"
-    value {
-      type: DT_FLOAT
-    }
-  }
-  attr {
     key: "list"
     value {
       list {
         i: 1
         i: -2
       }
+    }
+  }
+  attr {
+    key: "dtype"
+    value {
+      type: DT_FLOAT
     }
   }
 }
