@@ -44,6 +44,11 @@ def main():
     environment = os.environ | {
         "PYTHONPATH": str(BUILD / "python"),
         "SONDE_BINARY": str(ROOT / "build" / "release" / "sonde"),
+        # The wheel's own build reuses the program and the compiler's cache.
+        "SONDE_PROGRAM": str(ROOT / "build" / "release" / "sonde"),
+        "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
+        "CCACHE_BASEDIR": str(ROOT),
+        "CCACHE_NOHASHDIR": "1",
     }
     return subprocess.run(
         [sys.executable, "-m", "pytest", "--no-header", "--tb=short", "-p", "no:cacheprovider", *tests, *sys.argv[1:]],

@@ -11,6 +11,7 @@ test('ticks are round and share a unit', () => {
   const axis = timeTicks(0, 5e9, 500);
   expect(axis.step).toBe(1e9);
   expect(axis.label(2e9)).toBe('2\u202fms');
+  expect(timeTicks(0, 2e12, 400).label(5e11)).toBe('0.5\u202fs');
   expect(formatPicos(130_700_000)).toBe('130.7\u202fµs');
   expect(formatPicos(2_600_000_000)).toBe('2.6\u202fms');
 });

@@ -18,7 +18,7 @@ export function timeTicks(t0: number, t1: number, widthPx: number): TimeTicks {
   const largest = Math.max(Math.abs(t0), Math.abs(t1), step);
   let unit = UNITS[0]!;
   for (const entry of UNITS) if (largest >= entry[0]) unit = entry;
-  const decimals = Math.max(0, Math.min(9, Math.round(-Math.log10(step / unit[0]))));
+  const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / unit[0]) - 1e-9)));
   return {ticks, step, label: (ps) => `${(ps / unit[0]).toFixed(decimals)}\u202f${unit[1]}`};
 }
 
