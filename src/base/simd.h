@@ -1,7 +1,7 @@
 // Vectors of floats as wide as the processor has, chosen at run time. A kernel is written once as a
-// function template over the number of lanes; SONDE_WIDEST(name, args) calls its widest version.
-// GCC's target_clones is not enough: it lowers vectors to the default width before it makes the
-// clones.
+// function template over the number of lanes; SONDE_KERNEL makes name_widest(), which calls the
+// widest. GCC's target_clones is not enough: it lowers vectors to the default width before it makes
+// the clones.
 //
 //   template <int N> SONDE_INLINE float sum(const float* p, size_t n) { simd::Lanes<N> total = {};
 //   ... } SONDE_KERNEL(float, sum, (const float* p, size_t n), (p, n))   // defines sum_widest(p,

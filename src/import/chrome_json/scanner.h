@@ -1,7 +1,7 @@
 // A forgiving reader of JSON text in place, for traces of crashed profilers and hand-written
 // loggers: raw control characters and unknown escapes in strings, bare words like NaN or N/A, stray
 // and missing commas, a file that ends anywhere. Values are views into the text; nothing is built.
-// No library does this: the strict ones refuse the whole file (see docs/dependencies.md), and one
+// No library does this: the strict ones refuse the whole file, and one
 // pass is also the fastest way.
 #pragma once
 
