@@ -1,8 +1,9 @@
 // Tests of the page in a real browser: start the program on a log directory, use the page as a person
 // would, compare the numbers shown with the data. A file `*.browser.mjs` calls test(); run.mjs loads
-// them all and prints "N passed, M failed".
+// them all and prints "N passed, M failed". Two tests run at a time. Nothing here sleeps: a test waits
+// for what it wants to see (eventually, settled), so a slow machine only makes it slower.
 import {spawn} from 'node:child_process';
-import {existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
@@ -14,12 +15,20 @@ const {chromium} = require('playwright-core');
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const PROGRAM = process.env.SONDE_PROGRAM ?? join(ROOT, 'build/release/sonde');
 
+const PATIENCE_MS = 60_000; // a condition that has not come true by then never will
+
 const tests = [];
 const cleanups = [];
+let file = '';
+
+/** Says which file the next tests are from, so that its name selects them. */
+export function from(name) {
+  file = name;
+}
 
 /** Registers a test. `fn` gets {page, open, check}. */
 export function test(name, fn, options = {}) {
-  tests.push({name, fn, options});
+  tests.push({name, fn, options, file});
 }
 
 export function temporary() {
@@ -32,6 +41,12 @@ export function temporary() {
 export function shared(path) {
   const full = join(process.env.SONDE_SHARED ?? join(ROOT, '../shared'), path);
   return existsSync(full) ? full : null;
+}
+
+/** A recorded log directory: the copy in the tree, or the larger one beside it; skips when there is none. */
+export function corpus(name) {
+  const own = join(ROOT, 'tests/data/corpus', name);
+  return existsSync(own) ? own : (shared(`corpus/${name}`) ?? skip());
 }
 
 const servers = new Map();
@@ -68,6 +83,50 @@ export function close(got, wanted, tolerance, what = '') {
   if (!(Math.abs(got - wanted) <= tolerance)) throw new Error(`${what}: got ${got}, wanted ${wanted} ± ${tolerance}`);
 }
 
+/** Waits until `look` gives `wanted` (compared as JSON), or until it is true when nothing is wanted. */
+export async function eventually(look, wanted = true, what = '') {
+  const end = Date.now() + PATIENCE_MS;
+  for (let pause = 20; ; pause = Math.min(250, pause * 1.5)) {
+    let got;
+    try {
+      got = await look();
+      if (JSON.stringify(got) === JSON.stringify(wanted)) return got;
+    } catch (error) {
+      got = error.message;
+    }
+    if (Date.now() > end) throw new Error(`${what}: got ${JSON.stringify(got)}, wanted ${JSON.stringify(wanted)}`);
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+/** Repeats checks that throw until they pass: for numbers that follow the pointer a frame later. */
+export async function passes(checks) {
+  let last;
+  await eventually(async () => {
+    try {
+      await checks();
+      return true;
+    } catch (error) {
+      last = error.message;
+      return false;
+    }
+  }).catch(() => {
+    throw new Error(last);
+  });
+}
+
+const inFlight = new WeakMap();
+
+/** Nothing is on its way from the server and two frames have been painted since. */
+export async function settled(page) {
+  const waiting = inFlight.get(page);
+  await eventually(async () => {
+    if (waiting.size > 0) return false;
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
+    return waiting.size === 0;
+  }, true, 'requests on their way');
+}
+
 /** A number as the page writes it, back to a number. */
 export function numberOf(text) {
   const plain = text.trim().replaceAll('\u202f', '').replaceAll('\u2212', '-');
@@ -81,52 +140,79 @@ export async function axe(page) {
   return found.violations.filter((one) => one.impact === 'serious' || one.impact === 'critical').map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.target.join(' ')).join(' | ')}`);
 }
 
+/** Counts what is on its way; the event stream never ends and does not count. */
+function watch(page) {
+  const waiting = new Set();
+  inFlight.set(page, waiting);
+  page.on('request', (request) => /\/events(\?|$)/.test(request.url()) || waiting.add(request));
+  for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => waiting.delete(request));
+}
+
+async function runOne(browser, {fn, options}) {
+  const context = await browser.newContext({viewport: options.viewport ?? {width: 1440, height: 900}, colorScheme: options.dark ? 'dark' : 'light', acceptDownloads: true, permissions: ['clipboard-read', 'clipboard-write'], ...(options.context ?? {})});
+  const problems = [];
+  context.on('page', (page) => {
+    page.setDefaultTimeout(PATIENCE_MS);
+    watch(page);
+    page.on('console', (message) => message.type() === 'error' && !message.text().startsWith('Failed to load resource') && problems.push(`console: ${message.text()}`));
+    page.on('response', (answer) => answer.status() >= 400 && problems.push(`${answer.status()} ${answer.url()}`));
+    page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+    page.on('request', (request) => {
+      const host = new URL(request.url()).hostname;
+      if (!['127.0.0.1', 'localhost', ''].includes(host)) problems.push(`a request leaves the machine: ${request.url()}`);
+    });
+  });
+  const page = await context.newPage();
+  const open = async (logdir, hash = '', args = []) => {
+    await page.goto((await serve(logdir, args)) + hash);
+    return page;
+  };
+  try {
+    await fn({page, open, context, problems});
+    if (options.console !== false && problems.length > 0) throw new Error(problems.join('\n    '));
+  } catch (error) {
+    if (process.env.SHOTS && error.message !== 'SKIP') error.shot = await page.screenshot().catch(() => null);
+    throw error;
+  } finally {
+    await context.close().catch(() => {});
+  }
+}
+
+/** Runs the tests whose name or file contains `filter`; WORKERS says how many at a time (2). */
 export async function run(filter) {
   if (!existsSync(PROGRAM)) {
     console.log(`skipped: ${PROGRAM} is not built`);
     console.log('0 passed, 0 failed');
     return 0;
   }
-  const start = () => chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium'});
-  let browser = await start();
-  let passed = 0;
-  let failed = 0;
-  for (const {name, fn, options} of tests) {
-    if (filter && !name.includes(filter)) continue;
-    if (!browser.isConnected()) browser = await start(); // one crash must not cost the other tests
-    const context = await browser.newContext({viewport: options.viewport ?? {width: 1440, height: 900}, colorScheme: options.dark ? 'dark' : 'light', acceptDownloads: true, permissions: ['clipboard-read', 'clipboard-write']});
-    const page = await context.newPage();
-    page.setDefaultTimeout(15000);
-    const problems = [];
-    page.on('console', (message) => message.type() === 'error' && !message.text().startsWith('Failed to load resource') && problems.push(`console: ${message.text()}`));
-    page.on('response', (answer) => answer.status() >= 400 && !process.env.SONDE_IGNORE?.split(',').some((path) => answer.url().includes(path)) && problems.push(`${answer.status()} ${answer.url()}`));
-    page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
-    page.on('request', (request) => {
-      const host = new URL(request.url()).hostname;
-      if (!['127.0.0.1', 'localhost', ''].includes(host)) problems.push(`a request leaves the machine: ${request.url()}`);
-    });
-    const open = async (logdir, hash = '', args = []) => {
-      await page.goto((await serve(logdir, args)) + hash);
-      return page;
-    };
-    try {
-      await fn({page, open, context, problems});
-      if (options.console !== false && problems.length > 0) throw new Error(problems.join('\n    '));
-      passed++;
-      if (process.env.VERBOSE) console.log(`ok ${name}`);
-    } catch (error) {
-      if (error.message === 'SKIP') {
-        if (process.env.VERBOSE) console.log(`skipped ${name}`);
-      } else {
+  const start = () => chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', timeout: PATIENCE_MS});
+  const queue = tests.filter((one) => !filter || one.name.includes(filter) || one.file.includes(filter));
+  let [passed, failed, skipped] = [0, 0, 0];
+  async function work() {
+    let browser = await start(); // one a worker: clipboard and focus belong to a browser
+    for (let one = queue.shift(); one !== undefined; one = queue.shift()) {
+      if (!browser.isConnected()) browser = await start(); // one crash must not cost the other tests
+      const began = Date.now();
+      try {
+        await runOne(browser, one);
+        passed++;
+        if (process.env.VERBOSE) console.log(`ok ${((Date.now() - began) / 1000).toFixed(1)} s  ${one.name}`);
+      } catch (error) {
+        if (error.message === 'SKIP') {
+          skipped++;
+          if (process.env.VERBOSE) console.log(`skipped ${one.name}`);
+          continue;
+        }
         failed++;
-        console.log(`FAILED ${name}\n    ${error.message.split('\n').slice(0, 8).join('\n    ')}`);
-        if (process.env.SHOTS) await page.screenshot({path: join(process.env.SHOTS, `${name.replace(/\W+/g, '_')}.png`)}).catch(() => {});
+        console.log(`FAILED ${one.file}: ${one.name}\n    ${error.message.split('\n').slice(0, 8).join('\n    ')}`);
+        if (error.shot) writeFileSync(join(process.env.SHOTS, `${one.name.replace(/\W+/g, '_')}.png`), error.shot);
       }
     }
-    await context.close().catch(() => {});
+    await browser.close();
   }
-  await browser.close();
+  await Promise.all(Array.from({length: Number(process.env.WORKERS ?? 2)}, work));
   for (const cleanup of cleanups.reverse()) cleanup();
+  if (skipped > 0) console.log(`${skipped} skipped: their recorded logs are not on this machine`);
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 }

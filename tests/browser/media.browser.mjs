@@ -2,7 +2,7 @@
 // TensorBoard's routes of the same server, which have tests of their own against recorded answers.
 import {chmodSync, cpSync, existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
 import {join} from 'node:path';
-import {axe, check, equal, numberOf as read, serve, shared, skip, temporary, test as register} from './harness.mjs';
+import {axe, check, corpus, equal, eventually, numberOf as read, serve, temporary, test as register} from './harness.mjs';
 
 const CORPORA = ['tf2_images', 'tf2_audio', 'tf2_text', 'tf2_histograms', 'keras_fit', 'mesh', 'pr_curves_custom_scalars', 'custom_loop_images'];
 
@@ -16,7 +16,7 @@ let logs;
 function logdir() {
   if (logs !== undefined) return logs;
   logs = temporary();
-  for (const name of CORPORA) cpSync(shared(`corpus/${name}`) ?? skip(), join(logs, name), {recursive: true});
+  for (const name of CORPORA) cpSync(corpus(name), join(logs, name), {recursive: true});
   writable(logs);
   return logs;
 }
@@ -272,7 +272,7 @@ test('custom scalars: layouts of runs, an own chart is kept in the sidecar', 'cu
   await page.getByRole('button', {name: 'Save chart'}).click();
   await card(page, 'Mine: Epochs').locator('[data-chart=ready]').waitFor();
   const file = join(logdir(), '.sonde/sidecar.json');
-  for (let i = 0; i < 100 && !(existsSync(file) && readFileSync(file, 'utf8').includes('epoch_')); i++) await page.waitForTimeout(50);
+  await eventually(() => existsSync(file) && readFileSync(file, 'utf8').includes('epoch_'), true, 'the sidecar');
   equal(JSON.parse(readFileSync(file, 'utf8')).layouts[0].charts[0].multiline.tags, ['epoch_'], 'saved expressions');
   await page.reload();
   await card(page, 'Mine: Epochs').getByRole('button', {name: 'More of this chart'}).click();

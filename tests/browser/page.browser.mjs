@@ -1,61 +1,8 @@
 // The shell and the time series page, on logs whose every number is known.
 import {readFileSync} from 'node:fs';
 import {append, writeRun} from './events.mjs';
-import {axe, check, close, equal, numberOf, shared, skip, temporary, test} from './harness.mjs';
-
-const N = 200;
-const value = (run, step) => Math.fround(2 * Math.exp(-step / 60) + 0.1 * run + 0.05 * Math.sin(step * (run + 1)));
-let logs;
-/** Six runs, three tags; run "b/s1" has NaN at steps 100 … 104. */
-function logdir() {
-  if (logs !== undefined) return logs;
-  logs = temporary();
-  ['a/s0', 'a/s1', 'a/s2', 'b/s0', 'b/s1', 'b/s2'].forEach((name, run) => {
-    const points = [];
-    for (let step = 0; step < N; step++) {
-      const loss = name === 'b/s1' && step >= 100 && step < 105 ? NaN : value(run, step);
-      points.push([step * 10, {'train/loss': loss, 'train/epoch': Math.floor(step / 20), 'eval/acc': 1 - value(run, step) / 3}]);
-    }
-    writeRun(logs, name, points, 1.7e9 + run * 1000);
-  });
-  return logs;
-}
-const card = (page, tag) => page.locator(`[data-card="${tag}"]`).first();
-async function ready(page, tag = 'train/loss') {
-  await card(page, tag).locator('[data-chart=ready]').waitFor();
-  await page.waitForTimeout(250);
-}
-async function hover(page, tag, fx, fy) {
-  const box = await card(page, tag).locator('[data-chart=ready]').boundingBox();
-  await page.mouse.move(box.x + box.width * fx, box.y + box.height * fy);
-  await page.locator('.tip').waitFor();
-  await page.waitForTimeout(80);
-}
-function reference(run, weight) {
-  let last = 0;
-  let n = 0;
-  return Array.from({length: N}, (_, i) => {
-    const y = run === 4 && i >= 100 && i < 105 ? NaN : value(run, i);
-    if (!Number.isFinite(y)) return y;
-    last = last * weight + (1 - weight) * y;
-    n++;
-    return last / (1 - weight ** n);
-  });
-}
-/** Chooses in a select of the settings, by the row's label. */
-async function choose(page, row, option) {
-  await page.mouse.move(5, 5);
-  await page.locator('.insp .opt').filter({has: page.getByText(row, {exact: true})}).first().locator('.sel').click();
-  await page.getByRole('option', {name: option, exact: true}).click();
-  await page.waitForTimeout(500);
-}
-const NAMES = ['a/s0', 'a/s1', 'a/s2', 'b/s0', 'b/s1', 'b/s2'];
-async function tipRows(page) {
-  const step = numberOf((await page.locator('.tip .t .b').textContent()).replace('Step', ''));
-  const rows = await page.locator('.tip tbody tr').evaluateAll((trs) => trs.map((tr) => [...tr.querySelectorAll('td')].map((td) => td.textContent.trim())));
-  const exact = await page.locator('.tip tbody tr td:last-child').evaluateAll((tds) => tds.map((td) => td.title));
-  return {step, rows: rows.filter((row) => NAMES.includes(row[0])), exact};
-}
+import {axe, check, close, corpus, equal, eventually, numberOf, settled, temporary, test} from './harness.mjs';
+import {card, chip, chipNumbers, choose, drag, exported, filterRuns, filterTags, hover, logdir, N, NAMES, plot, ready, reference, stored, tipPasses, tipRows, value} from './known.mjs';
 
 test('the first page shows charts with curves, no console error', async ({page, open}) => {
   await open(logdir());
@@ -70,16 +17,27 @@ test('the tooltip equals the data, smoothed values equal the reference', async (
   await open(logdir());
   await ready(page);
   await hover(page, 'train/loss', 0.62, 0.5);
-  const {step, rows, exact} = await tipRows(page);
-  equal(rows.length, 6, 'rows');
-  rows.forEach(([name, smoothed, shown], i) => {
-    const run = NAMES.indexOf(name);
-    const raw = value(run, step / 10);
-    close(numberOf(shown), raw, 6e-4, `value of ${name}`);
-    equal(Number(exact[i]), raw, `all digits of ${name}`);
-    close(numberOf(smoothed), reference(run, 0.6)[step / 10], 6e-4, `smoothed ${name}`);
+  await tipPasses(page, ({step, rows, exact}) => {
+    equal(rows.length, 6, 'rows');
+    rows.forEach(([name, smoothed, shown], i) => {
+      const run = NAMES.indexOf(name);
+      const raw = value(run, step / 10);
+      close(numberOf(shown), raw, 6e-4, `value of ${name}`);
+      equal(Number(exact[i]), raw, `all digits of ${name}`);
+      close(numberOf(smoothed), reference(run, 0.6)[step / 10], 6e-4, `smoothed ${name}`);
+    });
   });
 });
+
+function gauss(run, at, sigma) {
+  let [sum, weight] = [0, 0];
+  for (let i = 0; i < N; i++) {
+    const v = stored(run, i);
+    const w = Math.exp(-((i - at) ** 2) / (2 * sigma * sigma));
+    if (Number.isFinite(v)) [sum, weight] = [sum + w * v, weight + w];
+  }
+  return sum / weight;
+}
 
 test('another weight, window mean and no smoothing change the shown value', async ({page, open}) => {
   await open(logdir());
@@ -87,39 +45,40 @@ test('another weight, window mean and no smoothing change the shown value', asyn
   const weight = page.getByRole('textbox', {name: 'Smoothing'});
   await weight.fill('0.95');
   await weight.press('Enter');
-  await page.waitForTimeout(300);
-  await hover(page, 'train/loss', 0.5, 0.5);
-  let tip = await tipRows(page);
-  for (const [name, smoothed] of tip.rows) close(numberOf(smoothed), reference(NAMES.indexOf(name), 0.95)[tip.step / 10], 6e-4, name);
+  await hover(page, 'train/loss', 0.4, 0.5);
+  await tipPasses(page, ({step, rows}) => {
+    for (const [name, smoothed] of rows) close(numberOf(smoothed), reference(NAMES.indexOf(name), 0.95)[step / 10], 6e-4, name);
+  });
   await choose(page, 'Method', 'None');
-  await hover(page, 'train/loss', 0.5, 0.5);
-  equal(await page.locator('.tip th').count(), 2, 'no column for smoothed values');
+  await hover(page, 'train/loss', 0.4, 0.5);
+  await eventually(async () => (await tipRows(page)).columns, 2, 'no column for smoothed values');
   await choose(page, 'Method', 'Window mean');
-  await hover(page, 'train/loss', 0.5, 0.5);
-  tip = await tipRows(page);
-  const [name, smoothed] = tip.rows.find((row) => row[0] === 'a/s0');
-  const at = tip.step / 10;
-  const mean = Array.from({length: 11}, (_, k) => value(0, at - 5 + k)).reduce((a, b) => a + b) / 11;
-  close(numberOf(smoothed), mean, 6e-4, `window mean of ${name}`);
+  await hover(page, 'train/loss', 0.4, 0.5);
+  await tipPasses(page, ({step, rows}) => {
+    for (const [name, smoothed] of rows) {
+      const mean = Array.from({length: 11}, (_, k) => value(NAMES.indexOf(name), step / 10 - 5 + k)).reduce((a, b) => a + b) / 11;
+      close(numberOf(smoothed), mean, 6e-4, `window mean of ${name}`);
+    }
+  });
+  await choose(page, 'Method', 'Gaussian');
+  await hover(page, 'train/loss', 0.4, 0.5);
+  await tipPasses(page, ({step, rows}) => {
+    for (const [name, smoothed] of rows) close(numberOf(smoothed), gauss(NAMES.indexOf(name), step / 10, 5), 2e-3, `Gaussian of ${name}`);
+  });
 });
 
 test('a drag zooms every linked card, double click fits again', async ({page, open}) => {
   await open(logdir());
   await ready(page);
-  const box = await card(page, 'train/loss').locator('[data-chart=ready]').boundingBox();
-  await page.mouse.move(box.x + box.width * 0.4, box.y + box.height * 0.5);
-  await page.mouse.down();
-  await page.mouse.move(box.x + box.width * 0.6, box.y + box.height * 0.5, {steps: 4});
-  await page.mouse.up();
-  await page.locator('.chip', {hasText: 'Zoom'}).waitFor();
-  const text = await page.locator('.chip', {hasText: 'Zoom'}).textContent();
-  const [from, to] = text.match(/[\d\u202f]+/g).map(numberOf);
+  await drag(page, 'train/loss', [0.4, 0.5], [0.6, 0.5]);
+  await chip(page, 'Zoom').waitFor();
+  const [from, to] = await chipNumbers(page, 'Zoom');
   check(from > 500 && to < 1300 && from < to, `zoom ${from} – ${to}`);
-  await page.waitForTimeout(300);
-  check(page.url().includes('v=1.'), 'the zoom is in the address');
+  await page.waitForURL(/v=1\./); // the zoom is in the address
+  for (const tag of ['train/loss', 'eval/acc']) await card(page, tag).getByRole('button', {name: 'Reset zoom'}).waitFor({state: 'attached'});
+  const box = await plot(page, 'train/loss').boundingBox();
   await page.mouse.dblclick(box.x + box.width * 0.5, box.y + box.height * 0.4);
-  await page.waitForTimeout(200);
-  equal(await page.locator('.chip', {hasText: 'Zoom'}).count(), 0, 'zoom chip');
+  await chip(page, 'Zoom').waitFor({state: 'detached'});
 });
 
 test('a range on the axis gives a table with the right numbers, linked to all cards', async ({page, open}) => {
@@ -131,8 +90,7 @@ test('a range on the axis gives a table with the right numbers, linked to all ca
   await page.mouse.move(box.x + box.width * 0.7, box.y + box.height - 8, {steps: 5});
   await page.mouse.up();
   await page.mouse.move(5, 5);
-  const chip = await page.locator('.chip', {hasText: 'Linked range'}).textContent();
-  const [from, to] = chip.match(/[\d\u202f]+/g).map(numberOf);
+  const [from, to] = await chipNumbers(page, 'Linked range');
   const table = card(page, 'train/loss').locator('.mini');
   await table.waitFor();
   const rows = await table.locator('tbody tr').evaluateAll((trs) => trs.map((tr) => [...tr.querySelectorAll('td')].map((td) => td.textContent.trim())));
@@ -142,27 +100,27 @@ test('a range on the axis gives a table with the right numbers, linked to all ca
     close(numberOf(end), smooth[to / 10], 6e-4, `${name} at ${to}`);
     close(numberOf(delta.replace('+', '')), smooth[to / 10] - smooth[from / 10], 1.2e-3, `Δ of ${name}`);
   }
-  equal(await page.locator('.mini').count(), 3, 'tables of all cards');
+  await eventually(() => page.locator('.mini').count(), 3, 'tables of all cards');
 });
 
 test('filter, isolate, hide all; the link restores the view', async ({page, open, context}) => {
   await open(logdir());
   await ready(page);
-  await page.getByRole('textbox', {name: /Filter runs/}).fill('^a/');
-  await page.waitForTimeout(300);
-  equal(await page.locator('[role=treegrid] [data-row]').count(), 3, 'rows that match');
+  await filterRuns(page).fill('^a/');
+  await eventually(() => page.locator('[role=treegrid] [data-row]').count(), 3, 'rows that match');
   await page.locator('[data-row]').nth(1).locator('input').dblclick();
-  await page.waitForTimeout(400);
-  equal(await page.locator('[data-row][aria-selected=true]').count(), 1, 'isolated');
-  await page.getByRole('textbox', {name: 'Filter tags'}).fill('loss');
-  await page.waitForTimeout(400);
-  const url = page.url();
+  await eventually(() => page.locator('[data-row][aria-selected=true]').count(), 1, 'isolated');
+  const before = page.url();
+  await filterTags(page).fill('loss');
+  await eventually(() => page.locator('[data-card]').count(), 1, 'cards that match');
+  await page.waitForURL((url) => url.href !== before);
+  await settled(page);
   const other = await context.newPage();
-  await other.goto(url);
-  await other.locator('[data-chart=ready]').first().waitFor();
-  equal(await other.locator('[data-card]').count(), 1, 'cards of the copied link');
-  equal(await other.locator('[data-row][aria-selected=true]').count(), 1, 'runs of the copied link');
-  equal(await other.getByRole('textbox', {name: /Filter runs/}).inputValue(), '^a/', 'filter of the copied link');
+  await eventually(async () => {
+    await other.goto(page.url());
+    await other.locator('[data-chart=ready]').first().waitFor();
+    return [await other.locator('[data-card]').count(), await other.locator('[data-row][aria-selected=true]').count(), await filterRuns(other).inputValue()];
+  }, [1, 1, '^a/'], 'cards, runs and filter of the copied link');
 });
 
 test('a broken regular expression says so', async ({page, open}) => {
@@ -179,14 +137,13 @@ test('groups by folder draw the mean; the tooltip shows it', async ({page, open}
   await ready(page);
   await page.getByRole('button', {name: /^Group/}).click();
   await page.getByRole('menuitemcheckbox', {name: 'folder'}).click();
-  await page.waitForTimeout(700);
-  equal(await page.locator('[data-row^="g "]').count(), 2, 'group rows');
+  await eventually(() => page.locator('[data-row^="g "]').count(), 2, 'group rows');
   await choose(page, 'Method', 'None');
   await hover(page, 'train/loss', 0.3, 0.6);
-  const step = numberOf((await page.locator('.tip .t .b').textContent()).replace('Step', ''));
-  const rows = await page.locator('.tip tbody tr').evaluateAll((trs) => trs.map((tr) => [...tr.querySelectorAll('td')].map((td) => td.textContent.trim())));
-  const mean = [0, 1, 2].reduce((sum, run) => sum + value(run, step / 10), 0) / 3;
-  close(numberOf(rows.find((row) => row[0] === 'a')[1]), mean, 6e-4, 'mean of group a');
+  await tipPasses(page, ({step, rows}) => {
+    const mean = [0, 1, 2].reduce((sum, run) => sum + value(run, step / 10), 0) / 3;
+    close(numberOf(rows.find((row) => row[0] === 'a')[1]), mean, 6e-4, 'mean of group a');
+  });
 });
 
 test('x = another tag', async ({page, open}) => {
@@ -194,7 +151,7 @@ test('x = another tag', async ({page, open}) => {
   await ready(page);
   await choose(page, 'X', 'train/epoch');
   await hover(page, 'train/loss', 0.5, 0.5);
-  check((await page.locator('.tip .t .b').textContent()).includes('train/epoch'), 'the tooltip names the axis');
+  await eventually(async () => (await tipRows(page)).head.includes('train/epoch'), true, 'the tooltip names the axis');
 });
 
 test('colour, name and note of a run are kept with the logs', async ({page, open}) => {
@@ -208,9 +165,10 @@ test('colour, name and note of a run are kept with the logs', async ({page, open
   await page.getByRole('menuitem', {name: /Details/}).click();
   await page.getByRole('textbox', {name: 'Name'}).fill('baseline');
   await page.getByRole('button', {name: 'Save', exact: true}).click();
-  await page.waitForTimeout(500);
-  const saved = JSON.parse(readFileSync(`${dir}/.sonde/sidecar.json`, 'utf8'));
-  equal([saved.runs.one.alias, saved.runs.one.colour], ['baseline', '#be023c'], 'sidecar');
+  await eventually(() => {
+    const saved = JSON.parse(readFileSync(`${dir}/.sonde/sidecar.json`, 'utf8')).runs.one;
+    return [saved.alias, saved.colour];
+  }, ['baseline', '#be023c'], 'sidecar');
   await page.reload();
   await page.locator('[data-row]', {hasText: 'baseline'}).waitFor();
 });
@@ -218,29 +176,18 @@ test('colour, name and note of a run are kept with the logs', async ({page, open
 test('export: CSV equals the series', async ({page, open}) => {
   await open(logdir());
   await ready(page);
-  await card(page, 'train/loss').hover();
-  await card(page, 'train/loss').getByRole('button', {name: 'More actions'}).click();
-  await page.getByRole('menuitem', {name: /Export/}).click();
-  const download = page.waitForEvent('download');
-  await page.getByRole('button', {name: 'Export', exact: true}).click();
-  const lines = readFileSync(await (await download).path(), 'utf8').trim().split('\n');
+  const lines = (await exported(page, 'train/loss', 'CSV')).trim().split('\n');
   equal(lines.length, 1 + 6 * N, 'lines');
   for (const line of lines.slice(1)) {
     const [run, tag, step, , text] = line.split(',');
-    const wanted = run === 'b/s1' && step >= 1000 && step < 1050 ? NaN : value(NAMES.indexOf(run), step / 10);
-    check(tag === 'train/loss' && Object.is(Number(text), wanted), line);
+    check(tag === 'train/loss' && Object.is(Number(text), stored(NAMES.indexOf(run), step / 10)), line);
   }
 });
 
 test('export: SVG has titles, legend and all lines', async ({page, open}) => {
   await open(logdir());
   await ready(page);
-  await card(page, 'train/loss').locator('[data-chart=ready]').focus();
-  await page.keyboard.press('e');
-  await page.getByRole('radio', {name: 'SVG'}).click();
-  const download = page.waitForEvent('download');
-  await page.getByRole('button', {name: 'Export', exact: true}).click();
-  const svg = readFileSync(await (await download).path(), 'utf8');
+  const svg = await exported(page, 'train/loss', 'SVG');
   for (const name of [...NAMES, 'Step', 'train/loss']) check(svg.includes(`>${name}</text>`), `${name} is missing`);
   check(!/NaN|undefined/.test(svg.replace(/<title>.*?<\/title>/, '')), 'a coordinate is no number');
 });
@@ -272,9 +219,7 @@ test('an empty directory is explained and fills by itself', async ({page, open})
 });
 
 test('damage is named on the files page', async ({page, open}) => {
-  const dir = shared('corpus/edge_corrupt');
-  if (dir === null) skip();
-  await open(dir, '#files');
+  await open(corpus('edge_corrupt'), '#files');
   await page.getByText('What needs a look').waitFor();
   check((await page.locator('.issue').count()) > 0, 'no issue is listed');
 });
@@ -285,11 +230,10 @@ test('keyboard only: palette, filter, chart, run table', async ({page, open}) =>
   await page.keyboard.press('Control+k');
   await page.keyboard.type('eval/acc');
   await page.keyboard.press('Enter');
-  await page.waitForTimeout(300);
-  equal(await page.locator('[data-card]').count(), 1, 'the palette narrows to the tag');
+  await eventually(() => page.locator('[data-card]').count(), 1, 'the palette narrows to the tag');
+  await page.waitForURL(/v=1\./); // an undo goes back over what is in the address
   await page.keyboard.press('Control+z');
-  await page.waitForTimeout(300);
-  equal(await page.locator('[data-card]').count(), 3, 'undo');
+  await eventually(() => page.locator('[data-card]').count(), 3, 'undo');
   await page.keyboard.press('?');
   await page.getByRole('dialog', {name: 'Keyboard'}).waitFor();
   await page.keyboard.press('Escape');
@@ -298,7 +242,7 @@ test('keyboard only: palette, filter, chart, run table', async ({page, open}) =>
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
   await page.locator('.tip').waitFor();
-  equal(numberOf((await page.locator('.tip .t .b').textContent()).replace('Step', '')), 20, 'step by arrows');
+  await eventually(async () => (await tipRows(page)).step, 20, 'step by arrows');
   await page.keyboard.press('Escape');
   await page.keyboard.press('f');
   await page.locator('.card.full').waitFor();
@@ -306,8 +250,7 @@ test('keyboard only: palette, filter, chart, run table', async ({page, open}) =>
   await page.locator('[data-row]').first().focus();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('o');
-  await page.waitForTimeout(200);
-  equal(await page.locator('[data-row][aria-selected=true]').count(), 1, 'only this');
+  await eventually(() => page.locator('[data-row][aria-selected=true]').count(), 1, 'only this');
 });
 
 for (const [name, dark] of [['light', false], ['dark', true]]) {
@@ -316,7 +259,7 @@ for (const [name, dark] of [['light', false], ['dark', true]]) {
     await ready(page);
     equal(await axe(page), [], 'time series');
     await page.keyboard.press('Control+k');
-    await page.waitForTimeout(100);
+    await page.getByRole('combobox').waitFor();
     equal(await axe(page), [], 'palette');
     await page.keyboard.press('Escape');
     await page.goto(page.url().replace(/#.*/, '#files'));
