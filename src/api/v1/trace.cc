@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "api/captures.h"
 #include "api/v1/area.h"
 #include "api/v1/support.h"
+#include "api/v1/trace_viewed.h"
 #include "query/column_file.h"
 #include "trace/questions.h"
 
@@ -22,27 +24,6 @@ using trace::TrackId;
 using trace::TrackKind;
 
 constexpr size_t kMostCells = 15000;  // 17 bytes each: 256 kB
-
-struct Viewed {
-  std::shared_ptr<const Capture> capture;
-  const LevelOfDetail* lod = nullptr;
-  std::shared_ptr<const Trace> trace;
-};
-
-Result<Viewed> viewed(const Context& context, const Request& request) {
-  SONDE_TRY(session, text_param(request, "session"));
-  SONDE_TRY(host, integer_param(request, "host", 0));
-  Viewed found;
-  SONDE_TRY(capture, Captures::of(context).load(context, session));
-  if (host < 0 || static_cast<size_t>(host) >= capture->viewers.size()) {
-    return fail(Code::kNotFound, fmt::format("the session has {} hosts, not host number {}",
-                                             capture->viewers.size(), host));
-  }
-  found.lod = capture->viewers[static_cast<size_t>(host)].get();
-  found.trace = capture->session.hosts()[static_cast<size_t>(host)].trace;
-  found.capture = std::move(capture);
-  return found;
-}
 
 std::string_view kind_name(TrackKind kind) {
   switch (kind) {
@@ -471,9 +452,19 @@ Answer export_json(const Context& context, const Request& request) {
   SONDE_ANSWER(found, viewed(context, request));
   SONDE_ANSWER(t0, integer_param(request, "t0", found.trace->first_begin().value));
   SONDE_ANSWER(t1, integer_param(request, "t1", found.trace->last_end().value + 1));
+  trace::Selection part{{t0}, {t1}, {}};
+  for (const auto& [key, value] : request.query) {
+    if (key != "track") continue;
+    uint32_t track = 0;
+    const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), track);
+    if (problem != std::errc{} || end != value.data() + value.size() ||
+        track >= found.trace->tracks().size())
+      return error({Code::kInvalid, fmt::format("there is no track '{}'", value)});
+    part.tracks.push_back(track);
+  }
   Answer answer;
   answer.stream = std::make_shared<Stream>();
-  answer.stream->next = trace::chrome_json(found.trace, {{t0}, {t1}, {}});
+  answer.stream->next = trace::chrome_json(found.trace, std::move(part));
   answer.headers.emplace_back("Content-Disposition", "attachment; filename=\"trace.json\"");
   return answer;
 }
@@ -489,6 +480,8 @@ constexpr Route kRoutes[] = {
     {"POST", "/api/v1/trace/stats", stats},
     {"POST", "/api/v1/trace/flame", flame},
     {"GET", "/api/v1/trace/export", export_json},
+    {"GET", "/api/v1/trace/steps", trace_steps},
+    {"POST", "/api/v1/trace/flows", trace_flows},
 };
 
 }  // namespace

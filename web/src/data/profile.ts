@@ -44,6 +44,7 @@ export interface ReportTable {
   readonly total: number;
   readonly columns: readonly ReportColumn[];
   readonly rows: readonly (readonly MaybePair[])[];
+  readonly properties?: Readonly<Record<string, string>>;
 }
 
 export interface Finding {
@@ -70,12 +71,13 @@ export interface Report {
   readonly missing: readonly {readonly what: string; readonly why: string; readonly fix: string}[];
   readonly diagnostics: readonly {readonly severity: string; readonly text: string}[];
   readonly text?: string;
+  readonly document?: unknown; // trees and the like, as the tool makes them
 }
 
 export const profileSessions = (): Promise<readonly ProfileSession[]> => client().get('profile/sessions');
 export const profileTools = (session: string, options?: AskOptions): Promise<ProfileTools> => client().get('profile/tools', {session}, options);
-export const profileReport = (session: string, tool: string, host: string, baseline: string, options?: AskOptions): Promise<Report> =>
-  client().get('profile/report', {session, tool, host: host || undefined, baseline: baseline || undefined}, options);
+export const profileReport = (session: string, tool: string, host: string, baseline: string, options?: AskOptions, ask: Readonly<Record<string, string>> = {}): Promise<Report> =>
+  client().get('profile/report', {...ask, session, tool, host: host || undefined, baseline: baseline || undefined}, options);
 export const csvUrl = (session: string, tool: string, table: string): string => client().url('profile/report', {session, tool, table, format: 'csv'});
 
 export const plain = (cell: MaybePair): Cell => (Array.isArray(cell) ? (cell[0] as Cell) : (cell as Cell));

@@ -92,6 +92,27 @@ export interface CounterView {
   readonly last: Float64Array;
 }
 
+/** The steps of a capture, and the wall clock (seconds since 1970) of its time 0 if it was recorded. */
+export interface TraceSteps {
+  readonly start: number | null;
+  readonly t0: number;
+  readonly t1: number;
+  readonly steps: readonly {readonly name: string; readonly begin: number; readonly end: number}[];
+}
+
+export interface FlowEnd {
+  readonly slice: number;
+  readonly track: number;
+  readonly depth: number;
+  readonly begin: number;
+  readonly dur: number;
+}
+export interface FlowArrow {
+  readonly kind?: string;
+  readonly from: FlowEnd;
+  readonly to: FlowEnd;
+}
+
 export const MERGED = 0xffffffff;
 
 const numbers = <T extends SliceInfo>(one: T): T => ({...one, begin: numberOf(one.begin), dur: numberOf(one.dur)});
@@ -105,7 +126,10 @@ export interface TraceSource {
   search(q: string, after: number | null, limit: number, px: number, options?: AskOptions): Promise<{total: number; hits: readonly SliceInfo[]; per_px: readonly number[]}>;
   stats(t0: number, t1: number, tracks: readonly number[] | null, options?: AskOptions): Promise<{total: number; rows: readonly NameTotal[]}>;
   flame(t0: number, t1: number, tracks: readonly number[] | null, options?: AskOptions): Promise<{nodes: readonly FlameNode[]; left_out: number}>;
-  exportUrl(t0: number, t1: number): string;
+  steps(options?: AskOptions): Promise<TraceSteps>;
+  /** Arrows with an end in the range, at most `limit`; total says how many there are. */
+  flows(t0: number, t1: number, limit: number, options?: AskOptions): Promise<{total: number; flows: readonly FlowArrow[]}>;
+  exportUrl(t0: number, t1: number, tracks?: readonly number[]): string;
 }
 
 export function traceSource(session: string, host: number): TraceSource {
@@ -168,6 +192,22 @@ export function traceSource(session: string, host: number): TraceSource {
       const answer = await client().ask<{nodes: readonly FlameNode[]; left_out: number}>(at('flame'), {t0: Math.floor(t0), t1: Math.ceil(t1), ...(tracks === null ? {} : {tracks})}, options);
       return {...answer, nodes: answer.nodes.map((node) => ({...node, total: numberOf(node.total), self: numberOf(node.self)}))};
     },
-    exportUrl: (t0, t1) => client().url('trace/export', {...query, t0: Math.floor(t0), t1: Math.ceil(t1)}),
+    steps: async (options) => {
+      const answer = await client().get<{start_ns?: number | string; t0: unknown; t1: unknown; steps: readonly {name: string; begin: unknown; end: unknown}[]}>('trace/steps', query, options);
+      return {
+        start: answer.start_ns === undefined ? null : numberOf(answer.start_ns) / 1e9, t0: numberOf(answer.t0), t1: numberOf(answer.t1),
+        steps: answer.steps.map((step) => ({name: step.name, begin: numberOf(step.begin), end: numberOf(step.end)})),
+      };
+    },
+    flows: async (t0, t1, limit, options) => {
+      const answer = await client().ask<{total: number; flows: readonly FlowArrow[]}>(at('flows'), {t0: Math.floor(t0), t1: Math.ceil(t1), limit}, options);
+      const end = (one: FlowEnd): FlowEnd => ({...one, begin: numberOf(one.begin), dur: numberOf(one.dur)});
+      return {total: answer.total, flows: answer.flows.map((flow) => ({...flow, from: end(flow.from), to: end(flow.to)}))};
+    },
+    exportUrl: (t0, t1, tracks = []) => {
+      const url = new URL(client().url('trace/export', {...query, t0: Math.floor(t0), t1: Math.ceil(t1)}));
+      for (const track of tracks) url.searchParams.append('track', String(track));
+      return url.href;
+    },
   };
 }

@@ -56,6 +56,13 @@ function apply(key: string, fields: Plain): void {
   }
 }
 
+/** Sets fields of a slice that another part of the page owns, whether it exists already or not. */
+export function steer(key: string, fields: Plain): void {
+  const one = owned.get(key);
+  if (one !== undefined) Object.assign(one.state, fields);
+  else waiting = {...waiting, [key]: {...waiting[key], ...fields}};
+}
+
 /** A link may be old or written by hand: a field of another kind is not taken. */
 function fits(value: unknown, fallback: unknown): boolean {
   if (fallback === null || value === null) return true;

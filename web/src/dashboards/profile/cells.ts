@@ -28,9 +28,14 @@ export function cellText(value: Cell, unit = ''): string {
   return Number.isInteger(value) ? String(value) : formatValue(value, 4);
 }
 
-/** Change to a baseline in words: "+4.1 %". */
-export function changeText(value: Cell, base: Cell): string {
-  if (typeof value !== 'number' || typeof base !== 'number' || base === 0) return '';
+/** Change to a baseline in words: "+4.1 %"; of a share in points: "+1.2 pt". */
+export function changeText(value: Cell, base: Cell, unit = ''): string {
+  if (typeof value !== 'number' || typeof base !== 'number') return '';
+  if (unit === '%' || unit === 'fraction') {
+    const points = (value - base) * (unit === '%' ? 1 : 100);
+    return `${points > 0 ? '+' : points < 0 ? '−' : '±'}${Math.abs(points).toFixed(1)}\u202fpt`;
+  }
+  if (base === 0) return '';
   const share = (value - base) / Math.abs(base);
   return `${share > 0 ? '+' : share < 0 ? '−' : '±'}${Math.abs(share * 100).toFixed(1)}\u202f%`;
 }
@@ -38,4 +43,9 @@ export function changeText(value: Cell, base: Cell): string {
 export function compareCells(a: Cell, b: Cell): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   return String(a ?? '').localeCompare(String(b ?? ''), 'en', {numeric: true});
+}
+
+/** All digits, for the tooltip. */
+export function exactText(value: Cell, unit = ''): string {
+  return value === null ? '' : `${value}${unit === '' ? '' : ` ${unit}`}`;
 }

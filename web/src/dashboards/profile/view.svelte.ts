@@ -1,15 +1,2 @@
-// What a link to a profile page restores: session, host, tool, baseline, and the place in the trace.
-import {slice} from '../../state/view.svelte.ts';
-
-export const view = slice('profile', {
-  session: '',
-  host: '',
-  tool: '',
-  baseline: '',
-  t0: null as number | null, // ps
-  t1: null as number | null,
-  slice: null as number | null,
-  find: '',
-});
-
-export const TRACE = 'trace_viewer';
+// The state of the profile pages under the names they use.
+export {chooseSession, openTool, openTrace, profileView as view, TRACE} from '../../state/profile.svelte.ts';

@@ -1,0 +1,20 @@
+// Tools whose picture says more than the generic Report page, and the component that draws each. A tool
+// that is not listed gets the generic page. To add one: a component with PageProps and its line here;
+// the PyTorch views keep their lines in pytorch/pages.ts once they have some.
+import type {Component} from 'svelte';
+import type {Report} from '../../data/profile.ts';
+
+/** What a page is given: the Report is loaded, host and baseline are chosen in the bar above it. */
+export interface PageProps {
+  readonly session: string;
+  readonly tool: string;
+  readonly report: Report;
+  readonly compared: boolean; // whether numbers of the report are pairs [value, baseline]
+  readonly hosts: readonly string[];
+}
+
+export type PageLoad = () => Promise<{default: Component<PageProps>}>;
+
+export const PAGES: Readonly<Record<string, PageLoad>> = {
+  overview_page: () => import('./pages/Overview.svelte'),
+};

@@ -1,0 +1,54 @@
+// What a link to a profile page restores: session, host, tool, baseline, and the place in the trace. Here and not
+// in the dashboard, so that a captured step on a curve can open it.
+import {slice, tab} from './view.svelte.ts';
+
+export interface Note {
+  readonly t0: number; // ps
+  readonly t1: number;
+  readonly text: string;
+}
+
+export const profileView = slice('profile', {
+  session: '',
+  host: '',
+  tool: '',
+  baseline: '',
+  ask: {} as Record<string, string>, // further parameters of the tool: module_name, group_by …
+  filter: '', // of the tool's tables: what a finding points at
+  t0: null as number | null, // ps
+  t1: null as number | null,
+  slice: null as number | null,
+  find: '',
+  second: '', // session under the first in the trace viewer
+  align: 'start' as string, // where the two meet: start, step, wall
+  pins: [] as number[], // tracks at the top
+  hide: [] as number[],
+  fold: [] as number[],
+  order: [] as number[], // tracks moved by hand, in their order
+  notes: [] as Note[],
+});
+
+export const TRACE = 'trace_viewer';
+
+/** Goes to a tool's page; what was asked of another tool does not follow. */
+export function openTool(tool: string, filter = '', ask: Readonly<Record<string, string>> = {}): void {
+  [profileView.tool, profileView.filter, profileView.ask] = [tool, filter, {...ask}];
+}
+
+/** Goes to a place in the trace viewer. */
+export function openTrace(t0: number, t1: number, host = profileView.host): void {
+  const margin = Math.max(1000, (t1 - t0) * 0.05);
+  [profileView.tool, profileView.host, profileView.t0, profileView.t1, profileView.slice] = [TRACE, host, Math.round(t0 - margin), Math.round(t1 + margin), null];
+}
+
+/** Another session: nothing of the place in the old one holds. */
+export function chooseSession(session: string): void {
+  Object.assign(profileView, {session, host: '', t0: null, t1: null, slice: null, find: '', ask: {}, filter: '', pins: [], hide: [], fold: [], order: [], notes: []});
+}
+
+/** From anywhere on the page to a place in a capture. */
+export function openCapture(session: string, t0: number, t1: number): void {
+  chooseSession(session);
+  openTrace(t0, t1, '');
+  tab.go('profile');
+}
