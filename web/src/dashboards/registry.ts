@@ -9,6 +9,7 @@ import {prCurves} from './pr_curves/entry.ts';
 import {text} from './text/entry.ts';
 import {images} from './images/entry.ts';
 import {files} from './files/entry.ts';
+import {hparams} from './hparams/entry.ts';
 import {graphs} from './graphs/entry.ts';
 import {profile} from './profile/entry.ts';
 
@@ -22,6 +23,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
   prCurves,
   mesh,
   customScalars,
+  hparams,
   graphs,
   profile,
   files,

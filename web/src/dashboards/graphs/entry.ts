@@ -5,7 +5,7 @@ export const graphs: Dashboard = {
   id: 'graphs',
   title: 'dashboards.graphs',
   help: 'dashboards.graphs.help',
-  key: 'r',
+  key: 'g',
   panel: 'none',
   code: {Keras: "keras.callbacks.TensorBoard('logs', write_graph=True)", PyTorch: 'writer.add_graph(model, inputs)', TensorFlow: "tf.summary.trace_on(graph=True)\n…\ntf.summary.trace_export('step', step=0)"},
   applies: () => false,

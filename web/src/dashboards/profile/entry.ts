@@ -5,7 +5,7 @@ export const profile: Dashboard = {
   id: 'profile',
   title: 'dashboards.profile',
   help: 'dashboards.profile.help',
-  key: 'p',
+  key: 'r',
   panel: 'none',
   code: {
     TensorFlow: "tf.profiler.experimental.start('logs')\n…\ntf.profiler.experimental.stop()",
