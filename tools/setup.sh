@@ -5,8 +5,8 @@ say() { printf '\033[2m[sonde]\033[0m %s\n' "$*" >&2; }
 stop() { printf 'sonde: %s\n' "$*" >&2; exit 1; }
 
 sonde_build_packages="g++ cmake ninja-build ccache mold pkgconf libboost1.81-dev libssl-dev libfmt-dev libexpected-dev
-  rapidjson-dev libdeflate-dev zlib1g-dev libzstd-dev libre2-dev libcli11-dev libcmark-gfm-dev
-  libcmark-gfm-extensions-dev libleveldb-dev libsnappy-dev libpng-dev libjpeg-dev libeigen3-dev libhnswlib-dev
+  rapidjson-dev libdeflate-dev zlib1g-dev libzstd-dev libre2-dev libcli11-dev
+  libleveldb-dev libsnappy-dev libpng-dev libjpeg-dev libeigen3-dev libhnswlib-dev
   doctest-dev librapidcheck-dev python3 python3-venv"
 sonde_test_packages="chromium clang-format-19 python3-dev"
 

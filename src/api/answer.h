@@ -51,6 +51,7 @@ struct Answer {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::shared_ptr<const std::string> shared_body;  // instead of `body`: sent without a copy
+  std::vector<std::string> pieces;                 // instead of `body`: sent one after another
   std::shared_ptr<Stream> stream;                  // instead of `body`
   std::shared_ptr<EventStream> events;             // instead of `body`
   Cache cache = Cache::kNoCache;

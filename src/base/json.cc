@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/number_text.h"
 #include "base/strings.h"
 
 namespace sonde {
@@ -18,10 +19,9 @@ void append_chars(std::string& out, T value) {
 template <class T>
 void append_real(std::string& out, T value) {
   if (std::isfinite(value)) {
-    const size_t start = out.size();
-    append_chars(out, value);
-    // 1 and 1.0 are different to a Python client: a real number keeps a mark of being one.
-    if (out.find_first_of(".en", start) == std::string::npos) out += ".0";
+    char text[kMaxRealText + 2];
+    char* const end = write_marked_real(text, value);
+    out.append(text, static_cast<size_t>(end - text));
   } else {
     out += std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
   }

@@ -316,7 +316,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     shared_.site.metrics().answered(reply_.status, took);
     std::string_view body;
     if (!reply_.head_only && !reply_.stream && !reply_.events) body = reply_.body();
-    if (reply_.fixed.empty()) hold(body.size());
+    if (reply_.fixed.empty()) hold(reply_.size());
+    pieces_sent_ = reply_.head_only ? reply_.pieces.size() : 0;
     start_writing(After::kReply, reply_.head, body);
   }
 
@@ -341,6 +342,10 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     first_.remove_prefix(of_first);
     second_.remove_prefix(size - of_first);
     if (size > 0) wait_at_most(shared_.options.write_timeout);
+    while (second_.empty() && after_ == After::kReply && pieces_sent_ < reply_.pieces.size()) {
+      if (pieces_sent_ > 0) std::string().swap(reply_.pieces[pieces_sent_ - 1]);
+      second_ = reply_.pieces[pieces_sent_++];
+    }
   }
 
   void write() {
@@ -496,7 +501,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   Reply reply_;
   std::string outbox_;               // pieces and events
   std::string_view first_, second_;  // what is left to write; into reply_ or outbox_
-  size_t counted_ = 0, discarded_ = 0;
+  size_t counted_ = 0, discarded_ = 0, pieces_sent_ = 0;
   int64_t held_ = 0;
   std::unique_ptr<asio::steady_timer> delay_;
   std::shared_ptr<EventQueue> events_;

@@ -261,7 +261,33 @@ Form choose_form(Reply& reply, api::Answer& answer, const Head& request, Compres
   return form;
 }
 
+// Pieces stay apart where nobody looks at the body as a whole: one copy less of a large answer.
+bool may_stay_apart(const api::Answer& answer, const Head& request, Compress compress) {
+  if (request.method == "GET" || request.method == "HEAD") return false;  // tags, ranges
+  if (compress == Compress::kNo || !is_compressible(answer.content_type)) return true;
+  const Accepted accepted = accepted_codings(request.header("accept-encoding"));
+  return !accepted.zstd && !accepted.gzip;
+}
+
+std::string joined(std::vector<std::string> pieces) {
+  size_t size = 0;
+  for (const std::string& piece : pieces) size += piece.size();
+  std::string body;
+  body.reserve(size);
+  for (std::string& piece : pieces) {
+    body += piece;
+    std::string().swap(piece);
+  }
+  return body;
+}
+
 }  // namespace
+
+size_t Reply::size() const {
+  size_t size = body().size();
+  for (const std::string& piece : pieces) size += piece.size();
+  return size;
+}
 
 std::string_view Reply::body() const {
   const std::string_view whole = shared ? std::string_view(*shared) : owned.empty() ? fixed : owned;
@@ -296,6 +322,11 @@ Reply make_reply(const Policy& policy, api::Answer answer, const Head& request, 
   reply.shared = std::move(answer.shared_body);
   reply.stream = std::move(answer.stream);
   reply.events = std::move(answer.events);
+  if (may_stay_apart(answer, request, compress)) {
+    reply.pieces = std::move(answer.pieces);
+  } else if (!answer.pieces.empty()) {
+    reply.owned = joined(std::move(answer.pieces));
+  }
   const bool is_open_ended = reply.stream || reply.events;
   Form form;
   if (!is_open_ended) form = choose_form(reply, answer, request, compress);
@@ -324,7 +355,7 @@ Reply make_reply(const Policy& policy, api::Answer answer, const Head& request, 
       reply.close = true;
     }
   } else if (reply.status != 204 && reply.status != 304) {
-    head.content_length(reply.body().size());
+    head.content_length(reply.size());
   }
   head.end();
   return reply;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/answer.h"
 #include "http/assets.h"
@@ -31,9 +32,11 @@ struct Reply {
   std::shared_ptr<api::Stream> stream;
   std::shared_ptr<api::EventStream> events;
 
-  std::string_view body() const;  // valid while the reply lives where it is
+  std::string_view body() const;  // valid while the reply lives where it is; empty with `pieces`
+  size_t size() const;            // of the body
 
   std::string owned;
+  std::vector<std::string> pieces;  // instead of `owned`: a large body that goes out as it is
   std::shared_ptr<const std::string> shared;
   std::string_view fixed;  // of an asset: lives as long as the program
   size_t offset = 0;       // the part that a range request asked for

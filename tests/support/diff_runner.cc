@@ -148,6 +148,7 @@ std::string body_of(const api::Answer& answer) {
     return all;
   }
   std::string body = answer.shared_body ? *answer.shared_body : answer.body;
+  for (const std::string& piece : answer.pieces) body += piece;
   if (answer.content_type == "application/vnd.sonde.columns") return columns_text(body);
   if (const auto header = image::sniff(as_bytes(body)))
     return fmt::format("{} {}x{}", header->mime, header->width, header->height);

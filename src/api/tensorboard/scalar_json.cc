@@ -7,6 +7,7 @@
 
 #include "api/tensorboard/shared.h"
 #include "base/json.h"
+#include "base/number_text.h"
 
 namespace sonde::api::tensorboard {
 namespace {
@@ -14,13 +15,20 @@ namespace {
 // A point is about 60 characters; reserving keeps a long answer from being copied as it grows.
 void reserve(std::string& out, const store::Series& series, uint64_t limit, size_t each) {
   const uint64_t count = std::min(series.size(store::View::kNewest), limit);
-  out.reserve(out.size() + std::min<uint64_t>(count, 1 << 20) * each + 2);
+  const size_t wanted = out.size() + std::min<uint64_t>(count, 1 << 20) * each + 2;
+  if (wanted > out.capacity()) out.reserve(std::max(wanted, 2 * out.capacity()));
 }
 
-// One point is put together in a buffer of its own and appended at once: a large answer holds
+// Points are put together in a buffer of their own and appended many at once: a large answer holds
 // millions of them.
 class PointText {
  public:
+  explicit PointText(std::string& out) : out_(out) {}
+  ~PointText() { flush(); }
+  // Before each point.
+  void begin() {
+    if (end_ > buffer_ + sizeof buffer_ - kMaxPoint) flush();
+  }
   void text(std::string_view piece) {
     std::memcpy(end_, piece.data(), piece.size());
     end_ += piece.size();
@@ -31,12 +39,7 @@ class PointText {
       text(std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
       return;
     }
-    const char* begin = end_;
-    end_ = std::to_chars(end_, limit(), value).ptr;
-    // 1 and 1.0 are different to a Python client: a real number keeps a mark of being one.
-    if (std::none_of(begin, static_cast<const char*>(end_),
-                     [](char c) { return c == '.' || c == 'e'; }))
-      text(".0");
+    end_ = write_marked_real(end_, value);
   }
   void value(const query::ScalarPoint& point) {
     switch (point.type) {
@@ -52,14 +55,18 @@ class PointText {
         return text(point.integer != 0 ? "true" : "false");
     }
   }
-  void move_to(std::string& out) {
-    out.append(buffer_, static_cast<size_t>(end_ - buffer_));
-    end_ = buffer_;
-  }
 
  private:
+  static constexpr size_t kMaxPoint = 192;  // three numbers of at most 34 characters and the names
+
+  void flush() {
+    out_.append(buffer_, static_cast<size_t>(end_ - buffer_));
+    end_ = buffer_;
+  }
   char* limit() { return buffer_ + sizeof buffer_; }
-  char buffer_[192];  // three numbers of at most 25 characters and the names
+
+  std::string& out_;
+  char buffer_[8192];
   char* end_ = buffer_;
 };
 
@@ -82,38 +89,42 @@ void append_csv_value(std::string& out, const query::ScalarPoint& point) {
 void append_triples(std::string& out, const store::Series& series, uint64_t limit) {
   reserve(out, series, limit, 50);
   out.push_back('[');
-  PointText text;
-  bool is_first = true;
-  query::for_each_scalar(series, limit, [&](const query::ScalarPoint& point) {
-    text.text(is_first ? "[" : ",[");
-    is_first = false;
-    text.real(point.wall_time);
-    text.text(",");
-    text.integer(point.step);
-    text.text(",");
-    text.value(point);
-    text.text("]");
-    text.move_to(out);
-  });
+  {
+    PointText text(out);
+    bool is_first = true;
+    query::for_each_scalar(series, limit, [&](const query::ScalarPoint& point) {
+      text.begin();
+      text.text(is_first ? "[" : ",[");
+      is_first = false;
+      text.real(point.wall_time);
+      text.text(",");
+      text.integer(point.step);
+      text.text(",");
+      text.value(point);
+      text.text("]");
+    });
+  }
   out.push_back(']');
 }
 
 void append_objects(std::string& out, const store::Series& series, uint64_t limit) {
-  reserve(out, series, limit, 80);
+  reserve(out, series, limit, kObjectBytes);
   out.push_back('[');
-  PointText text;
-  bool is_first = true;
-  query::for_each_scalar(series, limit, [&](const query::ScalarPoint& point) {
-    text.text(is_first ? "{\"wallTime\":" : ",{\"wallTime\":");
-    is_first = false;
-    text.real(point.wall_time);
-    text.text(",\"step\":");
-    text.integer(point.step);
-    text.text(",\"value\":");
-    text.value(point);
-    text.text("}");
-    text.move_to(out);
-  });
+  {
+    PointText text(out);
+    bool is_first = true;
+    query::for_each_scalar(series, limit, [&](const query::ScalarPoint& point) {
+      text.begin();
+      text.text(is_first ? "{\"wallTime\":" : ",{\"wallTime\":");
+      is_first = false;
+      text.real(point.wall_time);
+      text.text(",\"step\":");
+      text.integer(point.step);
+      text.text(",\"value\":");
+      text.value(point);
+      text.text("}");
+    });
+  }
   out.push_back(']');
 }
 

@@ -17,6 +17,8 @@ void append_triples(std::string& out, const store::Series& series, uint64_t limi
 // [{"wallTime":…,"step":…,"value":…}, ...]
 void append_objects(std::string& out, const store::Series& series, uint64_t limit);
 
+inline constexpr size_t kObjectBytes = 76;  // of a point, about
+
 // The route scalars/scalars?run&tag&format, also under other names.
 Answer scalar_series(const Context& context, const Request& request);
 // The same for given names; the error texts of TensorBoard.

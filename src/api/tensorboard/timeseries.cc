@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/blobs.h"
@@ -245,63 +246,102 @@ std::string image_steps(const Context& context, const Part& part) {
   return out;
 }
 
-// "run":[...], or nothing.
-std::string piece_of(const Context& context, const Part& part, uint64_t scalar_limit) {
-  std::string out;
-  append_json_string(out, part.run->name);
-  out.push_back(':');
+// False when a run has nothing to show: no step has the wanted sample.
+bool append_series(const Context& context, std::string& out, const Part& part, uint64_t limit) {
   if (part.element->plugin == "scalars") {
-    append_objects(out, *part.series, scalar_limit);
-  } else if (part.element->plugin == "histograms") {
-    const uint64_t limit = samples(context, "histograms", kDefaultSamples);
-    out += "[" + joined(histogram_pieces(context, *part.series, limit, append_bins)) + "]";
-  } else {
-    const std::string steps = image_steps(context, part);
-    if (steps.empty()) return {};
-    out += steps;
+    append_objects(out, *part.series, limit);
+    return true;
   }
+  if (part.element->plugin == "histograms") {
+    const uint64_t most = samples(context, "histograms", kDefaultSamples);
+    out += "[" + joined(histogram_pieces(context, *part.series, most, append_bins)) + "]";
+    return true;
+  }
+  const std::string steps = image_steps(context, part);
+  out += steps;
+  return !steps.empty();
+}
+
+// A stretch of the answer that one thread writes: an element, or some of the runs of a large one.
+struct Stretch {
+  const Element* element;
+  std::span<const Part> parts;
+  uint64_t points = 0;               // of scalars
+  bool opens = true, closes = true;  // the element begins, ends in this stretch
+};
+
+// About 300 kB of text: enough to be worth a thread's turn, little enough to share evenly.
+constexpr uint64_t kPointsOfStretch = 4096;
+
+std::vector<Stretch> stretches_of(const std::vector<Element>& elements,
+                                  const std::vector<Part>& parts, uint64_t limit) {
+  std::vector<Stretch> stretches;
+  for (const Element& element : elements) {
+    const std::span<const Part> all(parts.data() + element.first_part, element.parts);
+    if (element.plugin != "scalars" || all.empty()) {
+      stretches.push_back({&element, all});
+      continue;
+    }
+    size_t begin = 0;
+    uint64_t points = 0;
+    for (size_t i = 0; i < all.size(); ++i) {
+      points += std::min(all[i].series->size(store::View::kNewest), limit);
+      if (points < kPointsOfStretch && i + 1 < all.size()) continue;
+      stretches.push_back(
+          {&element, all.subspan(begin, i + 1 - begin), points, begin == 0, i + 1 == all.size()});
+      begin = i + 1;
+      points = 0;
+    }
+  }
+  return stretches;
+}
+
+std::string text_of(const Context& context, const Stretch& stretch, uint64_t limit) {
+  const Element& element = *stretch.element;
+  std::string out;
+  out.reserve(stretch.points * kObjectBytes + stretch.parts.size() * 64 + element.head.size() + 64);
+  if (stretch.opens) {
+    out += "{" + element.head;
+    if (!element.error.empty()) return out + ",\"error\":\"" + element.error + "\"}";
+    out += ",\"runToSeries\":{";
+  }
+  bool is_first = stretch.opens;
+  for (const Part& part : stretch.parts) {
+    const size_t before = out.size();
+    if (!is_first) out.push_back(',');
+    append_json_string(out, part.run->name);
+    out.push_back(':');
+    if (append_series(context, out, part, limit)) {
+      is_first = false;
+    } else {
+      out.resize(before);
+    }
+  }
+  if (stretch.closes) out += "}}";
   return out;
 }
 
 Answer answer_of(const Context& context, const std::vector<Element>& elements,
                  const std::vector<Part>& parts) {
   const uint64_t limit = samples(context, "scalars", kDefaultSamples);
-  std::vector<std::string> pieces(parts.size());
-  const bool is_scalars = std::all_of(parts.begin(), parts.end(), [](const Part& part) {
-    return part.element->plugin == "scalars";
+  const std::vector<Stretch> stretches = stretches_of(elements, parts, limit);
+  std::vector<std::string> texts(stretches.size() + 1);
+  const auto write = [&](size_t i) {
+    texts[i] = text_of(context, stretches[i], limit);
+    if (stretches[i].opens) texts[i].insert(texts[i].begin(), i == 0 ? '[' : ',');
+  };
+  const bool is_scalars = std::all_of(elements.begin(), elements.end(), [](const Element& element) {
+    return element.plugin == "scalars";
   });
-  if (is_scalars) {
-    for_each_part(context, parts.size(),
-                  [&](size_t i) { pieces[i] = piece_of(context, parts[i], limit); });
+  if (is_scalars && stretches.size() > 1) {
+    context.pool.for_each(stretches.size(), write);
   } else {  // histograms split inside
-    for (size_t i = 0; i < parts.size(); ++i) pieces[i] = piece_of(context, parts[i], limit);
+    for (size_t i = 0; i < stretches.size(); ++i) write(i);
   }
-  size_t size = 2;
-  for (const Element& element : elements) size += element.head.size() + element.error.size() + 40;
-  for (const std::string& piece : pieces) size += piece.size() + 1;
-  std::string out;
-  out.reserve(size);
-  out.push_back('[');
-  for (const Element& element : elements) {
-    if (out.size() > 1) out.push_back(',');
-    out += "{" + element.head;
-    if (!element.error.empty()) {
-      out += ",\"error\":\"" + element.error + "\"}";
-      continue;
-    }
-    out += ",\"runToSeries\":{";
-    bool is_first = true;
-    for (size_t i = element.first_part; i < element.first_part + element.parts; ++i) {
-      if (pieces[i].empty()) continue;
-      if (!is_first) out.push_back(',');
-      is_first = false;
-      out += pieces[i];
-      std::string().swap(pieces[i]);
-    }
-    out += "}}";
-  }
-  out.push_back(']');
-  return Answer::json(std::move(out));
+  texts.back() = stretches.empty() ? "[]" : "]";
+  Answer answer;
+  answer.pieces = std::move(texts);
+  return answer;
 }
 
 Answer time_series(const Context& context, const Request& request) {
