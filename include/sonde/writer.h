@@ -32,7 +32,10 @@ struct WriterOptions {
   std::string filename_suffix = {};
   std::optional<int64_t> purge_step = {};  // readers drop what the run had from this step on
   std::function<void(const std::string&)> on_problem =
-      {};                            // from the logging thread; default: stderr
+      {};  // from the logging thread; default: stderr
+  // How a caller waits when the buffer is full; it must call what it is given. For bindings that
+  // hold a lock of their interpreter during calls and have to give it up meanwhile.
+  std::function<void(const std::function<void()>&)> wait_with = {};
   std::string source = "sonde";      // source_metadata.writer of the files
   bool create_now = true;            // false: no file before the first record
   bool whole_second_header = false;  // stamp the header as TensorFlow does

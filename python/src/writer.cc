@@ -28,6 +28,16 @@ struct Open {
   }
 };
 
+// The GIL given up, and remembered as such: a scalar call keeps it, since it is shorter than the
+// release, and must give it up only in the rare case that it has to wait for the disk.
+struct Unlocked {
+  nb::gil_scoped_release released;
+  static inline thread_local bool now = false;
+  Unlocked() { now = true; }
+  ~Unlocked() { now = false; }
+  Unlocked(const Unlocked&) = delete;
+};
+
 class PyWriter {
  public:
   PyWriter(const std::string& folder, WriterOptions options) : writer(folder, std::move(options)) {
@@ -39,7 +49,7 @@ class PyWriter {
       std::lock_guard lock(Open::all().mutex);
       Open::all().writers.erase(&writer);
     }
-    nb::gil_scoped_release unlocked;  // the last flush waits for the disk
+    const Unlocked unlocked;  // the last flush waits for the disk
     writer.close();
   }
   PyWriter(const PyWriter&) = delete;
@@ -135,6 +145,11 @@ WriterOptions options(double flush_interval_s, size_t max_buffer_bytes, bool dro
   out.source = source;
   out.create_now = create_now;
   out.whole_second_header = whole_second_header;
+  out.wait_with = [](const std::function<void()>& wait) {
+    if (Unlocked::now) return wait();
+    const Unlocked unlocked;
+    wait();
+  };
   return out;
 }
 
@@ -152,7 +167,7 @@ void bind_writer(nb::module_& m) {
             WriterOptions made =
                 options(flush_interval_s, max_buffer_bytes, drop_when_full, filename_suffix,
                         purge_step, source, create_now, whole_second_header);
-            nb::gil_scoped_release unlocked;
+            const Unlocked unlocked;
             new (self) PyWriter(folder, std::move(made));
           },
           nb::arg("folder"), nb::kw_only(), nb::arg("flush_interval_s") = 1.0,
@@ -164,7 +179,6 @@ void bind_writer(nb::module_& m) {
           "scalar",
           [](PyWriter& w, std::string_view tag, double value, int64_t step,
              std::optional<double> wall_time) {
-            // No GIL release: the call only appends to a buffer and is shorter than the release.
             return w.writer.scalar_at(tag, step, value, wall_time);
           },
           nb::arg("tag"), nb::arg("value"), nb::arg("step"), nb::arg("wall_time") = nb::none(),
@@ -181,7 +195,7 @@ void bind_writer(nb::module_& m) {
           "add",
           [](PyWriter& w, nb::bytes summary, int64_t step, std::optional<double> wall_time) {
             const Summary made{std::string(text(summary)), {}};
-            nb::gil_scoped_release unlocked;
+            const Unlocked unlocked;
             return w.writer.add(made, step, wall_time);
           },
           nb::arg("summary"), nb::arg("step"), nb::arg("wall_time") = nb::none(),
@@ -190,14 +204,14 @@ void bind_writer(nb::module_& m) {
           "add_event",
           [](PyWriter& w, nb::bytes event) {
             const std::string_view payload = text(event);
-            nb::gil_scoped_release unlocked;
+            const Unlocked unlocked;
             return w.writer.add_event(payload);
           },
           nb::arg("event"), "Log a serialized Event message.")
       .def(
           "flush",
           [](PyWriter& w, bool sync) {
-            nb::gil_scoped_release unlocked;
+            const Unlocked unlocked;
             return w.writer.flush(sync);
           },
           nb::arg("sync") = false,
@@ -205,7 +219,7 @@ void bind_writer(nb::module_& m) {
       .def(
           "close",
           [](PyWriter& w) {
-            nb::gil_scoped_release unlocked;
+            const Unlocked unlocked;
             w.writer.close();
           },
           "Write what is left and close the file. A later call opens a new one.")
@@ -217,7 +231,7 @@ void bind_writer(nb::module_& m) {
       .def_prop_ro("dropped", [](const PyWriter& w) { return w.writer.dropped(); })
       .def("__enter__", [](nb::object self) { return self; })
       .def("__exit__", [](PyWriter& w, nb::args) {
-        nb::gil_scoped_release unlocked;
+        const Unlocked unlocked;
         w.writer.close();
       });
 
@@ -229,7 +243,7 @@ void bind_writer(nb::module_& m) {
            nb::arg("new_style") = false, nb::arg("double_precision") = false, "Log one number.");
 
   m.def("close_all", [] {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     close_all();
   });
 }

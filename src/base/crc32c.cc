@@ -62,6 +62,9 @@ std::array<Table, 4> make_shift_tables() {
 inline SONDE_HARDWARE_CRC uint32_t step8(uint32_t crc, uint64_t word) {
   return static_cast<uint32_t>(_mm_crc32_u64(crc, word));
 }
+inline SONDE_HARDWARE_CRC uint32_t step4(uint32_t crc, uint32_t word) {
+  return _mm_crc32_u32(crc, word);
+}
 inline SONDE_HARDWARE_CRC uint32_t step1(uint32_t crc, uint8_t byte) {
   return _mm_crc32_u8(crc, byte);
 }
@@ -69,6 +72,7 @@ bool has_instruction() { return __builtin_cpu_supports("sse4.2"); }
 #elif defined(__ARM_FEATURE_CRC32)
 #define SONDE_HARDWARE_CRC
 inline uint32_t step8(uint32_t crc, uint64_t word) { return __crc32cd(crc, word); }
+inline uint32_t step4(uint32_t crc, uint32_t word) { return __crc32cw(crc, word); }
 inline uint32_t step1(uint32_t crc, uint8_t byte) { return __crc32cb(crc, byte); }
 bool has_instruction() { return true; }
 #endif
@@ -96,6 +100,13 @@ SONDE_HARDWARE_CRC uint32_t hardware(const uint8_t* p, size_t n, uint32_t crc) {
     crc = shift(shift(a) ^ b) ^ c;
   }
   for (; n >= 8; p += 8, n -= 8) crc = step8(crc, word_at(p));
+  if (n >= 4) {
+    uint32_t half;
+    std::memcpy(&half, p, 4);
+    crc = step4(crc, half);
+    p += 4;
+    n -= 4;
+  }
   for (; n > 0; ++p, --n) crc = step1(crc, *p);
   return crc;
 }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,6 +13,7 @@
 
 #include "base/wire.h"
 #include "writer/frame.h"
+#include "writer/wall_clock.h"
 
 namespace sonde::writer {
 namespace {
@@ -85,12 +85,6 @@ size_t write_fully(int fd, std::string_view bytes, int& error) {
 }
 
 }  // namespace
-
-double wall_time_now() {
-  timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 Result<void> EventFile::open() {
   if (fd_ >= 0) return {};

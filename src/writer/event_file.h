@@ -55,7 +55,4 @@ class EventFile {
   Error problem_{Code::kIo, {}};
 };
 
-// Seconds since the epoch, as events carry them.
-double wall_time_now();
-
 }  // namespace sonde::writer

@@ -75,18 +75,17 @@ class ScalarValue {
 // Event{wall_time, step, summary{value}}.
 class ScalarRecord {
  public:
-  ScalarRecord(std::string_view tag, int64_t step, double value, double wall_time)
+  ScalarRecord(std::string_view tag, int64_t step, double value)
       : value_(tag, value),
         step_(static_cast<uint64_t>(step)),
-        wall_time_(wall_time),
         summary_(1 + varint_size(value_.size()) + value_.size()),
         size_(9 + (step_ != 0 ? 1 + varint_size(step_) : 0) + 1 + varint_size(summary_) +
               summary_) {}
 
   size_t size() const { return size_; }
-  void write(char* at) const {
+  void write(char* at, double wall_time) const {
     *at++ = 0x09;
-    at = put_raw(at, wall_time_);
+    at = put_raw(at, wall_time);
     if (step_ != 0) {
       *at++ = 0x10;
       at = put_varint(at, step_);
@@ -101,7 +100,6 @@ class ScalarRecord {
  private:
   ScalarValue value_;
   uint64_t step_;
-  double wall_time_;
   size_t summary_;
   size_t size_;
 };

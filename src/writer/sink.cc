@@ -81,9 +81,20 @@ void Sink::open() {
 bool Sink::make_room(std::unique_lock<std::mutex>& lock, size_t size) {
   if (!running_) start();
   const auto fits = [&] { return buffer_.size == 0 || buffer_.size + size <= soft_limit_; };
-  if (options_.when_full == WhenFull::kWait && !fits() && !failing_) {
+  while (options_.when_full == WhenFull::kWait && !fits() && !failing_) {
     wake(true);
-    done_.wait(lock, [&] { return fits() || failing_; });
+    const auto wait = [&] { done_.wait(lock, [&] { return fits() || failing_; }); };
+    if (!options_.wait_with) {
+      wait();
+      continue;
+    }
+    lock.unlock();
+    options_.wait_with([&] {
+      lock.lock();
+      wait();
+      lock.unlock();
+    });
+    lock.lock();  // another caller may have taken the room meanwhile
   }
   if (fits()) return true;
   ++dropped_;

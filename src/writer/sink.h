@@ -21,6 +21,7 @@
 
 #include "writer/event_file.h"
 #include "writer/frame.h"
+#include "writer/wall_clock.h"
 
 namespace sonde::writer {
 
@@ -33,6 +34,8 @@ struct SinkOptions {
   WhenFull when_full = WhenFull::kWait;
   std::function<void(const std::string&)>
       on_problem;  // called once a problem, on the sink's thread
+  // How a caller waits for room: must call its argument, without a lock of ours held around it.
+  std::function<void(const std::function<void()>&)> wait_with;
 };
 
 struct SinkState {
@@ -53,7 +56,8 @@ class Sink {
   // Makes the file now instead of with the first record; a failure is a state, not an end.
   void open();
 
-  // Appends one record of `length` payload bytes, filled in by fill(char*). False when dropped.
+  // Appends one record of `length` payload bytes, filled in by fill(char*, WallClock&). False when
+  // dropped.
   template <class Fill>
   bool append(size_t length, Fill&& fill) {
     const size_t size = kFrameHead + length + kFrameTail;
@@ -62,7 +66,7 @@ class Sink {
       if (!make_room(lock, size)) return false;
     }
     char* at = buffer_.grow(size);
-    fill(at + kFrameHead);
+    fill(at + kFrameHead, clock_);
     frame(at, length);
     ++records_;
     appended_ += size;
@@ -71,7 +75,7 @@ class Sink {
     return true;
   }
   bool append(std::string_view payload) {
-    return append(payload.size(), [&](char* at) { payload.copy(at, payload.size()); });
+    return append(payload.size(), [&](char* at, WallClock&) { payload.copy(at, payload.size()); });
   }
 
   // True when everything appended before the call has been written (and, if asked, synced).
@@ -119,6 +123,7 @@ class Sink {
   mutable std::mutex mutex_;  // guards everything below but file_ while writing_
   std::condition_variable work_;
   std::condition_variable done_;
+  WallClock clock_;
   Buffer buffer_;  // what callers append to
   Buffer chunk_;   // what the thread is writing
   size_t chunk_done_ = 0;

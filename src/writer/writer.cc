@@ -14,6 +14,7 @@
 #include "writer/projector.h"
 #include "writer/scalar_record.h"
 #include "writer/sink.h"
+#include "writer/wall_clock.h"
 
 namespace sonde {
 
@@ -59,6 +60,7 @@ writer::SinkOptions sink_options(const std::string& folder, const WriterOptions&
   sink.when_full = options.when_full == WriterOptions::WhenFull::kWait ? writer::WhenFull::kWait
                                                                        : writer::WhenFull::kDrop;
   sink.on_problem = options.on_problem;
+  sink.wait_with = options.wait_with;
   return sink;
 }
 
@@ -77,8 +79,10 @@ Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
 
 bool Writer::scalar_at(std::string_view tag, int64_t step, double value, Time wall_time) {
-  const writer::ScalarRecord record(tag, step, value, time_of(wall_time));
-  return impl_->sink.append(record.size(), [&](char* at) { record.write(at); });
+  const writer::ScalarRecord record(tag, step, value);
+  return impl_->sink.append(record.size(), [&](char* at, writer::WallClock& clock) {
+    record.write(at, wall_time ? *wall_time : clock.now());
+  });
 }
 
 bool Writer::scalars(int64_t step, std::span<const std::pair<std::string_view, double>> values,

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include "writer/histogram.h"
 #include "writer/scalar_record.h"
 #include "writer/values.h"
+#include "writer/wall_clock.h"
 
 namespace sonde::writer {
 namespace {
@@ -82,9 +84,9 @@ std::string hex(std::string_view bytes) {
 
 TEST_CASE("writer: a scalar record is the bytes torch writes") {
   const auto payload = [](std::string_view tag, int64_t step, double value) {
-    const ScalarRecord record(tag, step, value, 1001);
+    const ScalarRecord record(tag, step, value);
     std::string out(record.size(), '\0');
-    record.write(out.data());
+    record.write(out.data(), 1001);
     return hex(out);
   };
   CHECK(payload("t", 7, 0.5) == "090000000000488f4010072a0a0a080a0174150000003f");
@@ -227,6 +229,39 @@ TEST_CASE("writer: after fork() parent and child write to files of their own") {
   REQUIRE(files.size() == 2);
   CHECK(records(log.path()).size() == 201);
   CHECK(records_below(folder) == 250);
+}
+
+TEST_CASE("writer: a full buffer makes callers wait their own way and loses nothing") {
+  Folder folder;
+  std::atomic<int> waits = 0;
+  Writer log(folder.str(),
+             {.max_buffer_bytes = 4096, .wait_with = [&](const std::function<void()>& wait) {
+                ++waits;
+                wait();
+              }});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5000; ++i) CHECK(log.scalar("loss", i, i));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  CHECK(log.flush());
+  CHECK(waits > 0);
+  CHECK(records_below(folder) == 15000);
+  CHECK(log.dropped() == 0);
+}
+
+TEST_CASE("writer: times between two readings of the kernel's clock are the kernel's") {
+  WallClock clock;
+  const double end = wall_time_now() + 0.02;  // long enough for twenty readings to be replaced
+  for (double before = 0; before < end;) {
+    before = wall_time_now();
+    const double now = clock.now();
+    const double after = wall_time_now();
+    REQUIRE(now >= before - 20e-6);
+    REQUIRE(now <= after + 20e-6);
+  }
 }
 
 TEST_CASE("writer: unusable data is refused with a sentence, once") {
