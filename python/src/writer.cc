@@ -12,6 +12,8 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "arrays.h"
 
@@ -191,6 +193,20 @@ void bind_writer(nb::module_& m) {
           },
           nb::arg("tag"), nb::arg("value"), nb::arg("step"), nb::arg("wall_time") = nb::none(),
           "Log one number as the float32 that torch writes.")
+      .def(
+          "scalars",
+          [](PyWriter& w, nb::dict values, int64_t step, std::optional<double> wall_time) {
+            std::vector<std::pair<std::string_view, double>> pairs;
+            pairs.reserve(values.size());
+            for (auto [tag, value] : values) {
+              auto& [name, number] = pairs.emplace_back();
+              if (!nb::try_cast(tag, name) || !nb::try_cast(value, number))
+                throw nb::type_error("scalars takes a dict of tags to numbers");
+            }
+            return w.writer.scalars(step, pairs, wall_time);
+          },
+          nb::arg("values"), nb::arg("step"), nb::arg("wall_time") = nb::none(),
+          "Log the numbers of one step, {tag: value}, as one record; cheaper than one by one.")
       .def(
           "add",
           [](PyWriter& w, nb::bytes summary, int64_t step, std::optional<double> wall_time) {

@@ -45,6 +45,32 @@ def test_a_value_beyond_float32_is_kept(tmp_path):
     assert sonde.load(tmp_path)[".", "big"].values.tolist() == [1e300]
 
 
+def test_scalars_of_a_step_are_one_record(tmp_path):
+    with sonde.Writer(str(tmp_path)) as w:
+        assert w.scalars({"a": 0.5, "b": 0.1, "c": 3}, 7, 1.5)
+        with pytest.raises(TypeError):
+            w.scalars({"a": "no number"}, 8)
+    (path,) = files(tmp_path)["."]
+    events = list(read(path))[1:]
+    assert [(e.step, e.wall_time, [v.tag for v in e.summary.value]) for e in events] == [(7, 1.5, ["a", "b", "c"])]
+    log = sonde.load(tmp_path)
+    assert [log[".", tag].values.tolist() for tag in "abc"] == [[0.5], [0.1], [3.0]]
+
+
+def test_a_full_buffer_keeps_no_other_thread_from_running(tmp_path):
+    # Both threads wait for room again and again; with the lock of the interpreter held they would never meet.
+    with sonde.Writer(str(tmp_path), max_buffer_bytes=4096) as w:
+        threads = [
+            threading.Thread(target=lambda t=t: [w.scalar(f"t{t}", i, i) for i in range(3000)]) for t in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert w.dropped == 0
+    assert len(points(tmp_path)) == 9000
+
+
 def test_after_close_a_new_file_is_opened(tmp_path):
     w = sonde.SummaryWriter(tmp_path)
     w.add_scalar("a", 1, 1)
