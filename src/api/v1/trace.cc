@@ -64,6 +64,8 @@ Answer tracks(const Context& context, const Request& request) {
     json.key("t1").safe_integer(trace.last_end().value);
     json.key("slices").number(trace.slice_count());
     json.key("flows").number(static_cast<uint64_t>(trace.flows().size()));
+    json.key("arrows").boolean(!trace.flows().empty() || trace.key("correlation_id") != kNone ||
+                               trace.key("_p") != kNone);
     if (trace.start_ns()) json.key("start_ns").safe_integer(*trace.start_ns());
     json.key("names").number(static_cast<uint64_t>(trace.labels().size()));
     json.key("tracks").array([&] {
@@ -283,6 +285,35 @@ Answer counters(const Context& context, const Request& request) {
 
 // --- one slice, search, sums ---
 
+// The next or the previous slice of the same row; kNone at its end. The scan gives up after so many
+// deeper slices that nobody would step over them.
+SliceId neighbour(const Trace& trace, SliceId s, int by) {
+  const trace::Track& track = trace.tracks()[trace.track_of(s)];
+  constexpr int kMostSteps = 200000;
+  auto at = static_cast<int64_t>(s) + by;
+  for (int n = 0; n < kMostSteps; ++n, at += by) {
+    if (at < track.first_slice || at >= static_cast<int64_t>(track.first_slice) + track.slices)
+      break;
+    if (trace.depth(static_cast<SliceId>(at)) == trace.depth(s)) return static_cast<SliceId>(at);
+  }
+  return kNone;
+}
+
+// Slices of a track are ordered by begin: those inside one follow it.
+SliceId last_inside(const Trace& trace, SliceId s) {
+  const trace::Track& track = trace.tracks()[trace.track_of(s)];
+  SliceId low = s, high = track.first_slice + track.slices - 1;
+  while (low < high) {
+    const SliceId middle = low + (high - low + 1) / 2;
+    if (trace.begin(middle) < trace.end(s)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
 void write_slice(JsonWriter& json, const Trace& trace, SliceId s) {
   json.key("slice").number(s);
   json.key("name").string(trace.shown_name(s));
@@ -302,6 +333,30 @@ void write_args(JsonWriter& json, const Trace& trace, trace::ArgRange range) {
   }
 }
 
+// What the slices inside this one led to: the kernels of an operator.
+void write_launched(JsonWriter& json, const Trace& trace, const Arrows& arrows, SliceId s) {
+  constexpr size_t kMost = 50;
+  const SliceId last = last_inside(trace, s);
+  uint64_t count = 0;
+  int64_t time = 0;
+  std::vector<SliceId> first;
+  arrows.for_each([&](const trace::Flow& flow) {
+    if (flow.from <= s || flow.from > last || trace.end(flow.from) > trace.end(s)) return;
+    if (flow.to > s && flow.to <= last) return;  // inside as well: nothing was handed on
+    ++count;
+    time += trace.duration(flow.to).value;
+    if (first.size() < kMost) first.push_back(flow.to);
+  });
+  if (count == 0) return;
+  json.key("launched").object([&] {
+    json.key("count").number(count);
+    json.key("time").safe_integer(time);
+    json.key("slices").array([&] {
+      for (const SliceId to : first) json.object([&] { write_slice(json, trace, to); });
+    });
+  });
+}
+
 Answer slice(const Context& context, const Request& request) {
   SONDE_ANSWER(found, viewed(context, request));
   SONDE_ANSWER(id, integer_param(request, "id", -1));
@@ -309,6 +364,7 @@ Answer slice(const Context& context, const Request& request) {
   if (id < 0 || id >= trace.slice_count())
     return error({Code::kNotFound, fmt::format("there is no slice {}", id)});
   const auto s = static_cast<SliceId>(id);
+  const Arrows arrows{found};
   std::string body;
   JsonWriter json(body);
   json.object([&] {
@@ -327,15 +383,20 @@ Answer slice(const Context& context, const Request& request) {
       }
     });
     json.key("flows").array([&] {
-      for (const trace::Flow& flow : trace.flows()) {
-        if (flow.from != s && flow.to != s) continue;
+      arrows.for_each([&](const trace::Flow& flow) {
+        if (flow.from != s && flow.to != s) return;
         json.object([&] {
           json.key("direction").string(flow.from == s ? "to" : "from");
           if (flow.kind != kNone) json.key("kind").string(trace.text(flow.kind));
           write_slice(json, trace, flow.from == s ? flow.to : flow.from);
         });
-      }
+      });
     });
+    for (const auto& [key, by] : {std::pair{"next", 1}, std::pair{"previous", -1}}) {
+      if (const SliceId other = neighbour(trace, s, by); other != kNone)
+        json.key(key).number(other);
+    }
+    write_launched(json, trace, arrows, s);
   });
   return json_answer(context, 0, std::move(body));
 }

@@ -79,11 +79,10 @@ Answer trace_flows(const Context& context, const Request& request) {
   const auto within = [&](SliceId s) {
     return trace.end(s).value >= t0 && trace.begin(s).value < t1;
   };
-  std::vector<size_t> inside;
-  for (size_t i = 0; i < trace.flows().size(); ++i) {
-    const trace::Flow& flow = trace.flows()[i];
-    if (within(flow.from) || within(flow.to)) inside.push_back(i);
-  }
+  std::vector<trace::Flow> inside;
+  Arrows{found}.for_each([&](const trace::Flow& flow) {
+    if (within(flow.from) || within(flow.to)) inside.push_back(flow);
+  });
   const size_t most = static_cast<size_t>(std::clamp<int64_t>(limit, 1, kMostArrows));
   const size_t every = (inside.size() + most - 1) / most;
   std::string out;
@@ -92,7 +91,7 @@ Answer trace_flows(const Context& context, const Request& request) {
     json.key("total").number(static_cast<uint64_t>(inside.size()));
     json.key("flows").array([&] {
       for (size_t i = 0; i < inside.size(); i += every) {
-        const trace::Flow& flow = trace.flows()[inside[i]];
+        const trace::Flow& flow = inside[i];
         json.object([&] {
           if (flow.kind != trace::kNone) json.key("kind").string(trace.text(flow.kind));
           json.key("from");

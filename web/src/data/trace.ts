@@ -20,6 +20,7 @@ export interface TraceInfo {
   readonly t1: number;
   readonly slices: number;
   readonly flows: number;
+  readonly arrows: boolean; // whether slices may be connected
   readonly start_ns?: number | string;
   readonly tracks: readonly TrackInfo[];
   readonly diagnostics: readonly string[];
@@ -40,6 +41,9 @@ export interface SliceDetail extends SliceInfo {
   readonly args: readonly (readonly [string, string])[];
   readonly parents: readonly SliceInfo[];
   readonly flows: readonly (SliceInfo & {readonly direction: 'to' | 'from'; readonly kind?: string})[];
+  readonly next?: number; // slice of the same row
+  readonly previous?: number;
+  readonly launched?: {readonly count: number; readonly time: number; readonly slices: readonly SliceInfo[]};
 }
 
 export interface NameTotal {
@@ -119,8 +123,10 @@ const numbers = <T extends SliceInfo>(one: T): T => ({...one, begin: numberOf(on
 
 export interface TraceSource {
   info(options?: AskOptions): Promise<TraceInfo>;
-  names(): Promise<readonly string[]>;
-  view(t0: number, t1: number, px: number, tracks: readonly number[], options?: AskOptions): Promise<TraceView>;
+  /** Names by label, page by page: `onpage` is given all known so far. */
+  names(onpage: (names: readonly string[]) => void, options?: AskOptions): Promise<void>;
+  /** `flat` tracks give their outermost slices only. */
+  view(t0: number, t1: number, px: number, tracks: readonly number[], flat: readonly number[], options?: AskOptions): Promise<TraceView>;
   counters(t0: number, t1: number, px: number, tracks: readonly number[], options?: AskOptions): Promise<readonly CounterView[]>;
   slice(id: number): Promise<SliceDetail>;
   search(q: string, after: number | null, limit: number, px: number, options?: AskOptions): Promise<{total: number; hits: readonly SliceInfo[]; per_px: readonly number[]}>;
@@ -141,26 +147,27 @@ export function traceSource(session: string, host: number): TraceSource {
       const info = await client().get<TraceInfo>('trace/tracks', query, options);
       return {...info, t0: numberOf(info.t0), t1: numberOf(info.t1), tracks: info.tracks.map((track) => ({...track, busy: numberOf(track.busy)}))};
     },
-    names: async () => {
-      const names: string[] = [];
+    names: async (onpage, options) => {
+      let names: readonly string[] = [];
       for (let total = 1; names.length < total; ) {
-        const page = await client().get<{total: number; names: readonly string[]}>('trace/names', {...query, from: names.length});
-        names.push(...page.names);
+        const page = await client().get<{total: number; names: readonly string[]}>('trace/names', {...query, from: names.length}, options);
+        names = [...names, ...page.names];
         total = page.names.length === 0 ? 0 : page.total;
+        onpage(names);
       }
-      return names;
     },
-    view: async (t0, t1, px, tracks, options) => {
-      const answer = await client().columns(at('view'), {t0: Math.floor(t0), t1: Math.ceil(t1), px, rows: rowsOf(tracks)}, options);
+    view: async (t0, t1, px, tracks, flat, options) => {
+      const rows = [...tracks.map((track) => ({track})), ...flat.map((track) => ({track, depth: [0, 0]}))];
+      const answer = await client().columns(at('view'), {t0: Math.floor(t0), t1: Math.ceil(t1), px, rows}, options);
       const head = answer.head as {t0: unknown; t1: unknown; tick_ps: unknown; folded: boolean; rows: {track: number[]; depth: number[]; n: number[]; exact: number[]}};
       let from = 0;
-      const rows = head.rows.track.map((track, i) => {
+      const drawn = head.rows.track.map((track, i) => {
         const row = {track, depth: head.rows.depth[i]!, from, to: from + head.rows.n[i]!, exact: head.rows.exact[i] === 1};
         from = row.to;
         return row;
       });
       const u32 = (name: string): Uint32Array => answer.col(name) as Uint32Array;
-      return {t0: numberOf(head.t0), t1: numberOf(head.t1), tick: numberOf(head.tick_ps), folded: head.folded, rows, start: u32('start'), dur: u32('dur'), name: u32('name'), slice: u32('slice'), busy: answer.col('busy') as Uint8Array};
+      return {t0: numberOf(head.t0), t1: numberOf(head.t1), tick: numberOf(head.tick_ps), folded: head.folded, rows: drawn, start: u32('start'), dur: u32('dur'), name: u32('name'), slice: u32('slice'), busy: answer.col('busy') as Uint8Array};
     },
     counters: async (t0, t1, px, tracks, options) => {
       if (tracks.length === 0) return [];
@@ -178,7 +185,7 @@ export function traceSource(session: string, host: number): TraceSource {
     },
     slice: async (id) => {
       const detail = await client().get<SliceDetail>('trace/slice', {...query, id});
-      return {...numbers(detail), self: numberOf(detail.self), parents: detail.parents.map(numbers), flows: detail.flows.map(numbers)};
+      return {...numbers(detail), self: numberOf(detail.self), parents: detail.parents.map(numbers), flows: detail.flows.map(numbers), ...(detail.launched === undefined ? {} : {launched: {...detail.launched, time: numberOf(detail.launched.time), slices: detail.launched.slices.map(numbers)}})};
     },
     search: async (q, after, limit, px, options) => {
       const answer = await client().ask<{total: number; hits: readonly SliceInfo[]; per_px: readonly number[]}>(at('search'), {q, limit, px, ...(after === null ? {} : {after})}, options);

@@ -1,7 +1,8 @@
 // Paints the lanes of a trace into a canvas: cells as rectangles with their names, merged cells paler by
-// how busy they were, counters as steps, the selection and the hot slice on top. Numbers in, pixels out.
+// how busy they were, counters as areas, the selection on top. Numbers in, pixels out.
 import type {Ink} from '../ink.ts';
-import {ROW, type Lane} from './lanes.ts';
+import {HEADER, ROW, type Lane} from './lanes.ts';
+import {paintArrows, paintNotes, paintRange, paintSteps, STRIP, type Arrow, type Span, type StepMark} from './overlay.ts';
 import {timeTicks} from './time-axis.ts';
 
 export interface CellRow {
@@ -43,9 +44,17 @@ export interface Scene {
   readonly palette: readonly string[]; // slice fills
   readonly ink: Ink;
   readonly selected: number | null; // slice
-  readonly hotName: number | null; // label whose slices stand out
+  readonly bright: Uint8Array | null; // by label: 1 = a hit, the others are dimmed
   readonly range: readonly [number, number] | null;
+  readonly rangeTracks: readonly number[] | null; // null: all
+  readonly steps: readonly StepMark[];
+  readonly arrows: readonly Arrow[];
+  readonly allLanes: readonly Lane[]; // also those out of view, for arrows
+  readonly notes: readonly Span[];
 }
+
+/** Height of the strip of steps above the lanes. */
+export const stripOf = (scene: Pick<Scene, 'steps'>): number => (scene.steps.length > 0 ? STRIP : 0);
 
 const MERGED = 0xffffffff;
 
@@ -88,7 +97,7 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
       const merged = cells.slice[i] === MERGED;
       const colour = fill(label, scene);
       if (colour !== last) g.fillStyle = last = colour;
-      const dim = scene.hotName !== null && scene.hotName !== label ? 0.3 : 1;
+      const dim = scene.bright !== null && scene.bright[label] !== 1 ? 0.28 : 1;
       g.globalAlpha = (merged ? 0.35 + (0.55 * cells.busy[i]!) / 255 : 1) * dim;
       const left = Math.max(-2, x);
       const width = Math.max(0.8, Math.min(x + w, scene.width + 2) - left - (w > 3 ? 0.7 : 0));
@@ -110,34 +119,55 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
     }
   }
 
+  /** The folded process as one line: its tracks over each other, pale. */
+  function paintSummary(g: CanvasRenderingContext2D, scene: Scene, cells: Cells, rows: readonly CellRow[], y: number): void {
+    const scale = scene.width / (scene.t1 - scene.t0);
+    const offset = (cells.t0 - scene.t0) * scale;
+    for (const row of rows) {
+      if (row.depth !== 0) continue;
+      let last = '';
+      for (let i = row.from; i < row.to; i++) {
+        const x = offset + cells.start[i]! * cells.tick * scale;
+        const w = cells.dur[i]! * cells.tick * scale;
+        if (x + w < 0 || x > scene.width) continue;
+        const colour = fill(cells.name[i]!, scene);
+        if (colour !== last) g.fillStyle = last = colour;
+        g.globalAlpha = 0.25 + (0.45 * cells.busy[i]!) / 255;
+        g.fillRect(Math.max(-2, x), y + 5, Math.max(0.8, Math.min(x + w, scene.width + 2) - Math.max(-2, x)), HEADER - 10);
+      }
+    }
+    g.globalAlpha = 1;
+  }
+
   function paintCounter(g: CanvasRenderingContext2D, scene: Scene, line: CounterLine, y: number, h: number): void {
     const scale = scene.width / (scene.t1 - scene.t0);
     let top = 0;
+    let low = 0;
     for (const value of line.max) if (value > top) top = value;
-    if (top <= 0) return;
-    const yOf = (value: number): number => y + h - 3 - (Math.max(0, value) / top) * (h - 8);
+    for (const value of line.min) if (value < low) low = value;
+    if (line.t.length === 0 || top <= low) return;
+    const yOf = (value: number): number => y + h - 4 - ((value - low) / (top - low)) * (h - 9);
+    const zero = yOf(0);
+    const first = Math.max(0, (line.t[0]! - scene.t0) * scale);
     g.beginPath();
-    let x = 0;
-    for (let i = 0; i < line.t.length; i++) {
-      x = (line.t[i]! - scene.t0) * scale;
-      if (i === 0) g.moveTo(Math.max(0, x), yOf(line.last[i]!));
-      else {
-        g.lineTo(x, yOf(line.last[i - 1]!));
-        if (line.max[i]! > line.min[i]!) {
-          g.lineTo(x, yOf(line.max[i]!));
-          g.lineTo(x, yOf(line.min[i]!));
-        }
-        g.lineTo(x, yOf(line.last[i]!));
+    g.moveTo(first, yOf(line.last[0]!));
+    for (let i = 1; i < line.t.length; i++) {
+      const x = (line.t[i]! - scene.t0) * scale;
+      g.lineTo(x, yOf(line.last[i - 1]!));
+      if (line.max[i]! > line.min[i]!) {
+        g.lineTo(x, yOf(line.max[i]!));
+        g.lineTo(x, yOf(line.min[i]!));
       }
+      g.lineTo(x, yOf(line.last[i]!));
     }
-    g.lineTo(scene.width, yOf(line.last[line.last.length - 1] ?? 0));
+    g.lineTo(scene.width, yOf(line.last[line.last.length - 1]!));
     g.strokeStyle = scene.palette[0]!;
     g.lineWidth = 1.2;
     g.stroke();
-    g.lineTo(scene.width, y + h - 3);
-    g.lineTo(0, y + h - 3);
+    g.lineTo(scene.width, zero);
+    g.lineTo(first, zero);
     g.closePath();
-    g.globalAlpha = scene.ink.band;
+    g.globalAlpha = scene.ink.band * 1.6;
     g.fillStyle = scene.palette[0]!;
     g.fill();
     g.globalAlpha = 1;
@@ -159,14 +189,20 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
     }
     g.stroke();
     const rows = new Map<number, CellRow[]>();
-    for (const row of scene.cells?.rows ?? []) rows.set(row.track, [...(rows.get(row.track) ?? []), row]);
+    for (const row of scene.cells?.rows ?? []) {
+      const list = rows.get(row.track);
+      if (list === undefined) rows.set(row.track, [row]);
+      else list.push(row);
+    }
     const lines = new Map(scene.counters.map((line) => [line.track, line]));
+    const strip = stripOf(scene);
     for (const lane of scene.lanes) {
-      const y = lane.top - scene.scroll;
-      if (y > height || y + lane.height < 0) continue;
+      const y = strip + lane.top - scene.scroll;
+      if (y > height || y + lane.height < strip) continue;
       if (lane.kind === 'header') {
         g.fillStyle = ink.sunken;
         g.fillRect(0, y, width, lane.height);
+        if (lane.folded && scene.cells !== null) paintSummary(g, scene, scene.cells, lane.inner.flatMap((track) => rows.get(track) ?? []), y);
       } else if (lane.kind === 'slices' && scene.cells !== null) {
         for (const row of rows.get(lane.track) ?? []) {
           if (row.depth < lane.rows) paintRow(g, scene, scene.cells, row, y + 2 + row.depth * ROW, ROW);
@@ -178,16 +214,16 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
       g.fillStyle = ink.hairline;
       g.fillRect(0, y + lane.height - 1, width, 1);
     }
-    if (scene.range !== null) {
-      const scale = width / (scene.t1 - scene.t0);
-      const a = (scene.range[0] - scene.t0) * scale;
-      const b = (scene.range[1] - scene.t0) * scale;
-      g.fillStyle = ink.select;
-      g.fillRect(a, 0, b - a, height);
-      g.fillStyle = ink.accent;
-      g.fillRect(Math.round(a), 0, 1, height);
-      g.fillRect(Math.round(b), 0, 1, height);
-    }
+    const stage = {...scene, top: strip};
+    paintNotes(g, stage, scene.notes);
+    if (scene.range !== null) paintRange(g, stage, {t0: scene.range[0], t1: scene.range[1]}, scene.rangeTracks, scene.lanes);
+    g.save();
+    g.beginPath();
+    g.rect(0, strip, width, height - strip);
+    g.clip();
+    paintArrows(g, stage, scene.allLanes, scene.arrows);
+    g.restore();
+    if (strip > 0) paintSteps(g, stage, scene.steps, scene.palette[scene.palette.length > 4 ? 4 : 0]!);
   }
 
   return {paint};
@@ -196,9 +232,11 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
 /** The cell under a pixel, as an index into the columns, or null. */
 export function cellAt(scene: Scene, x: number, y: number): {index: number; lane: Lane} | null {
   if (scene.cells === null) return null;
-  const lane = scene.lanes.find((one) => y + scene.scroll >= one.top && y + scene.scroll < one.top + one.height);
+  const inside = y - stripOf(scene) + scene.scroll;
+  if (y < stripOf(scene)) return null;
+  const lane = scene.lanes.find((one) => inside >= one.top && inside < one.top + one.height);
   if (lane === undefined || lane.kind !== 'slices') return null;
-  const depth = Math.floor((y + scene.scroll - lane.top - 2) / ROW);
+  const depth = Math.floor((inside - lane.top - 2) / ROW);
   const row = scene.cells.rows.find((one) => one.track === lane.track && one.depth === depth);
   if (row === undefined) return null;
   const cells = scene.cells;

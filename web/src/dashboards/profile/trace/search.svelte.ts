@@ -1,0 +1,65 @@
+// Search in the first capture: how many slices fit, where they are, and going from one to the next.
+import type {SliceInfo, TraceSource} from '../../../data/trace.ts';
+import {toast} from '../../../state/toast.svelte.ts';
+import {view} from '../view.svelte.ts';
+
+export interface Search {
+  query: string; // in the field
+  readonly asked: string; // what the marks are of
+  readonly total: number;
+  readonly at: number; // which hit is chosen, from 1; 0 for none
+  readonly perPixel: readonly number[];
+  /** The next hit (1) or the one before (-1); a new question starts at the first. */
+  find(by: 1 | -1): Promise<void>;
+  clear(): void;
+}
+
+const PAGE = 2000; // hits held, so that going back needs no question
+const PIXELS = 600;
+
+export function createSearch(host: {source(): TraceSource; found(hit: SliceInfo): void}): Search {
+  let query = $state(view.find);
+  let asked = $state('');
+  let total = $state(0);
+  let at = $state(0);
+  let perPixel = $state.raw<readonly number[]>([]);
+  let hits: SliceInfo[] = [];
+  let from: TraceSource | null = null;
+  let ticket = 0;
+
+  async function first(): Promise<void> {
+    const mine = ++ticket;
+    const answer = await host.source().search(query, null, PAGE, PIXELS);
+    if (mine !== ticket) return;
+    from = host.source();
+    [asked, total, perPixel, hits, at] = [query, answer.total, answer.per_px, [...answer.hits], 0];
+  }
+  return {
+    get query() { return query; },
+    set query(value) { query = value; },
+    get asked() { return asked; },
+    get total() { return total; },
+    get at() { return at; },
+    get perPixel() { return perPixel; },
+    async find(by) {
+      view.find = query;
+      if (query === '') return this.clear();
+      try {
+        if (asked !== query || from !== host.source()) await first();
+        if (total === 0) return;
+        const next = at + by < 1 ? Math.min(total, hits.length) : at + by > total ? 1 : at + by;
+        if (next > hits.length) hits.push(...(await host.source().search(query, hits[hits.length - 1]!.slice, PAGE, 0)).hits);
+        at = Math.min(next, hits.length);
+        const hit = hits[at - 1];
+        if (hit !== undefined) host.found(hit);
+      } catch (problem) {
+        toast(problem instanceof Error ? problem.message : String(problem));
+      }
+    },
+    clear() {
+      ticket++;
+      [query, asked, total, at, perPixel, hits] = ['', '', 0, 0, [], []];
+      view.find = '';
+    },
+  };
+}
