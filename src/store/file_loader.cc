@@ -25,8 +25,8 @@ bool is_profile_marker(std::string_view name) { return name.ends_with(".profile-
 
 }  // namespace
 
-FileLoader::FileLoader(Place place, std::shared_ptr<Memory> memory)
-    : place_(std::move(place)), memory_(std::move(memory)) {
+FileLoader::FileLoader(Place place, std::shared_ptr<Memory> memory, Open open)
+    : place_(std::move(place)), memory_(std::move(memory)), open_(std::move(open)) {
   reset();
   generation_ = 1;
   commit();
@@ -47,30 +47,29 @@ void FileLoader::reset() {
   bytes_done_ = 0;
 }
 
-void FileLoader::update(Help help, const std::function<void()>& published) {
-  auto source = io::open_records(place_.path);
+bool FileLoader::update(Help help, const std::function<void()>& published) {
+  auto source = open_(place_.path);
   if (!source) {
     if (source.error().code == Code::kNotFound) {
       mark_gone();
-      return;
+      return true;
     }
-    state_ = "unreadable";
-    tail_ = Damage{.file = place_.id,
-                   .offset = position_,
-                   .length = 0,
-                   .kind = "unreadable",
-                   .severity = Severity::kLoss,
-                   .text = "the file cannot be opened: " + source.error().text,
-                   .advice = "check its permissions; it is tried again when it changes"};
+    std::string text = "the file cannot be opened: " + source.error().text;
+    if (tail_ && tail_->text == text) return false;
+    set_unreadable(std::move(text), "check its permissions; it is tried again");
     commit();
-    return;
+    return true;
   }
   gone_ = false;
   const io::FileStat now = (*source)->stat();
-  // A compressed file has no meaning at an offset: any change reads it again.
-  const bool restarted = was_read_ && (!now.same_file(stat_) || now.size < position_ ||
-                                       !(*source)->random_access() || !unchanged_before(**source));
-  if (restarted) reset();
+  if (was_read_) {
+    // A compressed file has no meaning at an offset: any change reads it again.
+    const bool is_other =
+        !now.same_file(stat_) || now.size < position_ || !(*source)->random_access();
+    const Before before = is_other ? Before::kOther : look_before(**source);
+    if (before == Before::kUnreadable) return true;  // what was read stays; the next look decides
+    if (before == Before::kOther) reset();
+  }
   stat_ = now;
   read(**source, help, published);
   // Values that came before their tag's metadata were taken for something else: once more, knowing
@@ -81,14 +80,32 @@ void FileLoader::update(Help help, const std::function<void()>& published) {
     read(**source, help, published);
   }
   commit();
+  return true;
+}
+
+void FileLoader::set_unreadable(std::string text, std::string advice) {
+  state_ = kUnreadable;
+  tail_ = Damage{.file = place_.id,
+                 .offset = position_,
+                 .length = 0,
+                 .kind = kUnreadable,
+                 .severity = Severity::kLoss,
+                 .text = std::move(text),
+                 .advice = std::move(advice)};
 }
 
 // A file that was cut and written anew may be longer than before: then other bytes stand before
 // the place where we stopped.
-bool FileLoader::unchanged_before(io::Source& source) {
+FileLoader::Before FileLoader::look_before(io::Source& source) {
   std::vector<std::byte> now(end_.size());
   const auto got = source.read_at(position_ - end_.size(), now);
-  return got && *got == now.size() && now == end_;
+  if (!got) {
+    set_unreadable("the file cannot be read: " + got.error().text,
+                   "check the disk; it is tried again");
+    commit();
+    return Before::kUnreadable;
+  }
+  return *got == now.size() && now == end_ ? Before::kSame : Before::kOther;
 }
 
 void FileLoader::remember_end(io::Source& source) {
@@ -136,14 +153,8 @@ void FileLoader::read(io::Source& source, Help help, const std::function<void()>
   tail_ = reader.tail();
   state_ = tail_ ? "waiting" : "complete";
   if (!readable) {
-    state_ = "unreadable";
-    tail_ = Damage{.file = place_.id,
-                   .offset = position_,
-                   .length = 0,
-                   .kind = "unreadable",
-                   .severity = Severity::kLoss,
-                   .text = "the file cannot be read: " + reader.error(),
-                   .advice = "check the disk; it is tried again when the file changes"};
+    set_unreadable("the file cannot be read: " + reader.error(),
+                   "check the disk; it is tried again");
   }
   if (source.random_access()) remember_end(source);
   sink_->rest();

@@ -30,6 +30,8 @@ struct FileSnapshot {
   bool gone = false;
 };
 
+inline constexpr const char* kUnreadable = "unreadable";  // FileSnapshot::state, Damage::kind
+
 class FileLoader {
  public:
   struct Place {
@@ -37,15 +39,17 @@ class FileLoader {
     std::string path;
     std::string name;
   };
-  FileLoader(Place place, std::shared_ptr<Memory> memory);
+  using Open = std::function<Result<std::unique_ptr<io::Source>>(const std::string& path)>;
+  FileLoader(Place place, std::shared_ptr<Memory> memory, Open open = io::open_records);
 
   // Reads what is new. One thread at a time; `help` takes part in a huge file. `published` is
-  // called on the way through a long load, each time committed() shows more.
+  // called on the way through a long load, each time committed() shows more. False when the file
+  // still cannot be opened and nothing has changed.
   struct Help {
     ThreadPool& pool;
     size_t threads;  // that may work on one file, this one included
   };
-  void update(Help help, const std::function<void()>& published);
+  bool update(Help help, const std::function<void()>& published);
   // The file is not there any more; what was read stays.
   void mark_gone();
   // Reads the file again from its beginning with what is known about tags by now.
@@ -63,12 +67,15 @@ class FileLoader {
   void reset();
   void read(io::Source& source, Help help, const std::function<void()>& published);
   void read_pieces(io::Source& source, Help help, const std::function<void()>& published);
-  bool unchanged_before(io::Source& source);
+  enum class Before : uint8_t { kSame, kOther, kUnreadable };
+  Before look_before(io::Source& source);
+  void set_unreadable(std::string text, std::string advice);
   void remember_end(io::Source& source);
   void commit();
 
   const Place place_;
   const std::shared_ptr<Memory> memory_;
+  const Open open_;
   Seeds seeds_;
   std::unique_ptr<Sink> sink_;
   io::FileStat stat_;

@@ -254,7 +254,8 @@ bool LiveStore::rescan() {
           file_states_.emplace_back();
         }
         by_path_[file.path] = loader;
-        if (is_new || loader->committed()->gone || !(loader->stat() == file.stat))
+        const auto known = loader->committed();
+        if (is_new || known->gone || known->state == kUnreadable || !(loader->stat() == file.stat))
           changed.push_back(loader);
       }
       for (auto& [name, loader] : run.files) {
@@ -301,7 +302,7 @@ void LiveStore::load(std::vector<std::shared_ptr<FileLoader>> files) {
     const std::function<void()> on_the_way = options_.follow ? publish_now : nullptr;
     for_each_file(files.size(), [&](size_t i) {
       if (stopping_) return;
-      files[i]->update({pool_, threads_}, on_the_way);
+      if (!files[i]->update({pool_, threads_}, on_the_way)) return;
       {
         const std::lock_guard lock(runs_mutex_);
         dirty_.insert(file_runs_[static_cast<uint32_t>(files[i]->place().id)]);
