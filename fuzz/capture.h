@@ -1,0 +1,28 @@
+// A capture of a stranger: any bytes are imported, and every tool is run on what comes out.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "base/bytes.h"
+#include "import/registry.h"
+#include "profile/render.h"
+#include "profile/tool.h"
+
+namespace sonde::fuzz {
+
+inline void run_all_tools(const char* name, Bytes bytes) {
+  auto trace = imports::import_trace({name, bytes, nullptr});
+  if (!trace) return;
+  trace::Session loaded;
+  loaded.hosts.push_back(
+      {"host", "fuzz", bytes.size(), std::make_shared<const trace::Trace>(std::move(*trace))});
+  const profile::Session session(std::move(loaded));
+  for (const profile::Tool* tool : profile::all_tools()) {
+    (void)tool->missing(session);
+    const auto report = profile::run_tool(*tool, session, {});
+    if (report) (void)profile::to_neutral(*report, tool->id, "fuzz");
+  }
+}
+
+}  // namespace sonde::fuzz

@@ -1,0 +1,7 @@
+// Chrome traces, PyTorch's among them.
+#include "fuzz/capture.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  sonde::fuzz::run_all_tools("fuzz.trace.json", {reinterpret_cast<const std::byte*>(data), size});
+  return 0;
+}
