@@ -52,6 +52,8 @@ export interface ChartModel {
   readonly ghost: number; // opacity of the raw line
   readonly labels: boolean; // name the lines at their right end
   readonly notes?: readonly {readonly x: number; readonly text: string}[];
+  /** The lines were asked for exactly the zoomed range: nothing finer will come. */
+  readonly fine?: boolean;
 }
 
 /** What lies over the data: repainted for every pointer move, so it must be cheap. */

@@ -25,13 +25,7 @@ export function paintOverlay(pen: Pen & CanvasRenderingContext2D, model: ChartMo
   if (over.step !== null) paintSelection(pen, layout, ink, over.step, over.end);
   if (hot !== undefined) {
     const only: ChartModel = {...model, series: [{...hot, width: 2.25}], labels: false, notes: []};
-    pen.save();
-    pen.beginPath();
-    pen.rect(left, top - 2, right - left + 1, bottom - top + 2);
-    pen.clip();
-    const bare = {...layout, xTicks: {values: [], labels: []}, yTicks: {values: [], labels: []}, above: 0, below: 0};
-    for (const _ of paintChart(pen, only, bare, {...ink, axis: 'transparent'})) void _;
-    pen.restore();
+    for (const _ of paintChart(pen, only, layout, ink, {plates: [], bare: true})) void _;
   }
   if (over.cross !== null) {
     const px = Math.round(layout.px(over.cross)) + 0.5;

@@ -12,10 +12,13 @@ const POINTS_PER_SLICE = 3000;
 export interface PaintOptions {
   /** Step labels on the axis: ticks under them disappear. */
   readonly plates: readonly number[];
+  /** Only the lines: no axes, nothing outside the plot. */
+  readonly bare?: boolean;
 }
 
 export function* paintChart(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink, options: PaintOptions = {plates: []}): Generator<void> {
-  paintAxes(pen, layout, ink, options.plates, model.series.length > 0);
+  const bare = options.bare === true;
+  if (!bare) paintAxes(pen, layout, ink, options.plates, model.series.length > 0);
   const {left, right, top, bottom} = layout;
   pen.save();
   pen.beginPath();
@@ -43,12 +46,15 @@ export function* paintChart(pen: Pen, model: ChartModel, layout: ChartLayout, in
       yield;
     }
   }
+  let dash: readonly number[] | null = null; // what the pen has
   for (const series of model.series) {
     pen.strokeStyle = alpha(series.colour, (series.alpha ?? 1) * fade);
     pen.lineWidth = series.width ?? (series.bandLo === undefined ? width : 1.75);
-    if (series.parts === true) paintParts(pen, series, layout, model.ghost);
-    else {
-      pen.setLineDash([...series.dash]);
+    if (series.parts === true) {
+      paintParts(pen, series, layout, model.ghost);
+      dash = null;
+    } else {
+      if (series.dash !== dash) pen.setLineDash([...(dash = series.dash)]);
       line(pen, series, series.y, layout);
     }
     work += series.x.length;
@@ -61,6 +67,7 @@ export function* paintChart(pen: Pen, model: ChartModel, layout: ChartLayout, in
   if (count <= 60) for (const series of model.series) paintDots(pen, series, layout);
   pen.restore();
   if (count <= 60) for (const series of model.series) paintMarks(pen, series, layout, ink);
+  if (bare) return;
   if (count <= 200) paintOutside(pen, model, layout);
   paintNotes(pen, model, layout, ink);
   if (model.labels) paintLabels(pen, model, layout, ink);
@@ -240,37 +247,52 @@ function paintBand(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink)
 function paintExtents(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink, many: boolean): void {
   const {x, y, lo, hi} = series;
   const [x0, x1] = layout.x.domain;
+  const [y0, y1] = layout.y.domain;
   const n = x.length;
-  const coarse = many || (n > 2 && (layout.px(x[n - 1]!) - layout.px(x[0]!)) / n > 2);
+  const linear = layout.x.kind === 'linear' && layout.y.kind === 'linear';
+  const kx = (layout.right - layout.left) / (x1 - x0 || 1);
+  const ky = (layout.bottom - layout.top) / (y1 - y0 || 1);
+  const {left, bottom} = layout;
+  const far = 50 * (bottom - layout.top);
+  const toX = (v: number): number => (linear ? left + (v - x0) * kx : layout.px(v));
+  const toY = (v: number): number => (linear ? bottom - Math.max(-far, Math.min(far, (v - y0) * ky)) : layout.py(v));
+  const coarse = many || (n > 2 && (toX(x[n - 1]!) - toX(x[0]!)) / n > 2);
   const least = coarse ? 5 : 0;
   pen.strokeStyle = alpha(series.colour, ink.extent);
   pen.lineWidth = 1;
   pen.setLineDash([]);
   pen.beginPath();
+  let any = false;
   for (let i = 0; i < n; i++) {
     if (x[i]! < x0 || x[i]! > x1) continue;
-    const [a, b] = [lo![i]!, hi![i]!];
+    const a = lo![i]!;
+    const b = hi![i]!;
     if (!(b > a)) continue;
-    const px = Math.floor(layout.px(x[i]!)) + 0.5;
-    const [ya, yb] = [layout.py(a), layout.py(b)];
+    const px = Math.floor(toX(x[i]!)) + 0.5;
+    const ya = toY(a);
+    const yb = toY(b);
     if (!coarse) {
+      any = true;
       pen.moveTo(px, ya);
       pen.lineTo(px, Math.min(yb, ya - 1));
       continue;
     }
-    const p = layout.py(y[i]!);
-    const q = i > 0 ? layout.py(y[i - 1]!) : p;
-    const [upper, lower] = [Math.min(p, q), Math.max(p, q)];
+    const p = toY(y[i]!);
+    const q = i > 0 ? toY(y[i - 1]!) : p;
+    const upper = Math.min(p, q);
+    const lower = Math.max(p, q);
     if (yb < upper - least) {
+      any = true;
       pen.moveTo(px, upper);
       pen.lineTo(px, yb);
     }
     if (ya > lower + least) {
+      any = true;
       pen.moveTo(px, lower);
       pen.lineTo(px, ya);
     }
   }
-  pen.stroke();
+  if (any) pen.stroke();
 }
 
 /** Points as dots when they are far apart. */

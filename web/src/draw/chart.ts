@@ -4,22 +4,23 @@ import {nearestAnywhere, nearestIndex, NO_OVERLAY, type ChartModel, type ChartOv
 import {paintOverlay, plateBox} from './chart-overlay.ts';
 import {LABEL_ROOM, paintChart} from './chart-paint.ts';
 import type {Ink} from './ink.ts';
-import {enqueue} from './paint-queue.ts';
+import {enqueue, enqueueOverlay, forgetOverlay, handle} from './paint-queue.ts';
 
-export interface Picked {
-  readonly series: number;
-  readonly index: number;
-  readonly distance: number; // px to the pointer
+export interface Pick {
+  /** For every series the index of the point nearest in x, −1 without one; valid until the next pick. */
+  readonly at: Int32Array;
+  /** Index of the series whose line is nearest to the pixel, or −1. */
+  readonly line: number;
 }
 
 export interface Chart {
-  /** Shows a model; the old picture stays until the new one is complete. */
-  draw(model: ChartModel, width: number, height: number, ink: Ink): void;
-  overlay(over: ChartOverlay): void;
-  /** For every series the point nearest in x to a pixel; null outside the plot. */
-  pickAll(x: number): Picked[];
-  /** Index of the series whose line is nearest to a pixel, or −1. */
-  pickLine(x: number, y: number): number;
+  /** Shows a model; the old picture stays until the new one is complete. `first`: before other charts. */
+  draw(model: ChartModel, width: number, height: number, ink: Ink, first: boolean): void;
+  /** What lies over the data; built when it is painted, the chart under the pointer first. */
+  overlay(build: () => ChartOverlay, first: boolean): void;
+  pick(x: number, y: number): Pick;
+  /** The x of the point of any series nearest to a pixel, or null without points. */
+  snap(x: number): number | null;
   /** Which step plate (0 start, 1 end) lies under a pixel, or −1. */
   pickPlate(x: number, y: number, step: number | null, end: number | null): number;
   readonly layout: ChartLayout | null;
@@ -27,7 +28,7 @@ export interface Chart {
   destroy(): void;
 }
 
-const SLICED_FROM = 10_000; // points; below that one synchronous paint is within a frame
+const SLICED_FROM = 10_000; // points; below that one paint is within a frame
 
 export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onPainted: () => void): Chart {
   const pen = base.getContext('2d');
@@ -36,10 +37,11 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
   let model: ChartModel | null = null;
   let layout: ChartLayout | null = null;
   let ink: Ink | null = null;
+  let build: () => ChartOverlay = () => NO_OVERLAY;
   let overlay: ChartOverlay = NO_OVERLAY;
-  let overlayAsked = false;
   let cancel: () => void = () => {};
   let ended = false;
+  let nearest = new Int32Array(0);
 
   function size(canvas: HTMLCanvasElement, width: number, height: number, ratio: number): void {
     const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -49,15 +51,40 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
     }
   }
 
-  function draw(next: ChartModel, width: number, height: number, nextInk: Ink): void {
+  function draw(next: ChartModel, width: number, height: number, nextInk: Ink, first: boolean): void {
     cancel();
     if (width < 20 || height < 20) return;
-    const ratio = Math.max(1, devicePixelRatio || 1);
-    const nextLayout = layoutChart(next, width, height, nextInk, pen!, next.labels ? {right: LABEL_ROOM} : {});
     let points = 0;
     for (const series of next.series) points += series.x.length;
-    const plates = [overlay.step, overlay.end].filter((v) => v !== null);
-    const commit = (picture: HTMLCanvasElement | null): void => {
+    const work = painter(next, width, height, nextInk, points < SLICED_FROM);
+    if (first && model !== null && next.series === model.series) handle(); // only the view changed
+    if (first && points < SLICED_FROM) work();
+    else cancel = enqueue(work, first, points >= SLICED_FROM);
+  }
+
+  /** The painting of a model as slices; with `whole` in one, straight onto the canvas. */
+  function painter(next: ChartModel, width: number, height: number, nextInk: Ink, whole: boolean): () => boolean {
+    const ratio = Math.max(1, devicePixelRatio || 1);
+    let painting: Generator<void> | null = null;
+    let picture: HTMLCanvasElement | null = null;
+    let nextLayout: ChartLayout;
+    return () => {
+      if (ended) return true;
+      if (painting === null) {
+        nextLayout = layoutChart(next, width, height, nextInk, pen!, next.labels ? {right: LABEL_ROOM} : {});
+        let onto = pen!;
+        if (whole) size(base, width, height, ratio);
+        else {
+          picture = document.createElement('canvas');
+          size(picture, width, height, ratio);
+          onto = picture.getContext('2d', {willReadFrequently: true})!;
+        }
+        onto.setTransform(ratio, 0, 0, ratio, 0, 0);
+        if (whole) onto.clearRect(0, 0, width, height);
+        painting = paintChart(onto, next, nextLayout, nextInk, {plates: [overlay.step, overlay.end].filter((v) => v !== null)});
+        if (whole) for (const _ of painting) void _;
+      }
+      if (painting.next().done !== true) return false;
       model = next;
       layout = nextLayout;
       ink = nextInk;
@@ -66,83 +93,78 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
         pen!.setTransform(1, 0, 0, 1, 0, 0);
         pen!.clearRect(0, 0, base.width, base.height);
         pen!.drawImage(picture, 0, 0);
+        picture = null;
       }
       size(top, width, height, ratio);
       paintTop();
       onPainted();
-    };
-    if (points < SLICED_FROM) {
-      size(base, width, height, ratio);
-      pen!.setTransform(ratio, 0, 0, ratio, 0, 0);
-      pen!.clearRect(0, 0, width, height);
-      for (const _ of paintChart(pen!, next, nextLayout, nextInk, {plates})) void _;
-      commit(null);
-      return;
-    }
-    const back = document.createElement('canvas');
-    back.width = Math.round(width * ratio);
-    back.height = Math.round(height * ratio);
-    const backPen = back.getContext('2d', {willReadFrequently: true})!;
-    backPen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const painting = paintChart(backPen, next, nextLayout, nextInk, {plates});
-    cancel = enqueue(() => {
-      if (ended) return true;
-      const done = painting.next().done === true;
-      if (!done) return false;
-      commit(back);
       return true;
-    });
+    };
   }
 
   function paintTop(): void {
-    overlayAsked = false;
     if (model === null || layout === null || ink === null || ended) return;
+    overlay = build();
     const ratio = Math.max(1, devicePixelRatio || 1);
     over!.setTransform(ratio, 0, 0, ratio, 0, 0);
     paintOverlay(over!, model, layout, ink, overlay);
   }
 
-  function pickAll(x: number): Picked[] {
-    if (model === null || layout === null) return [];
+  function findNearest(x: number): void {
+    const series = model?.series ?? [];
+    if (nearest.length !== series.length) nearest = new Int32Array(series.length);
+    if (layout === null) return;
     const at = layout.x.value((x - layout.left) / (layout.right - layout.left));
-    const out: Picked[] = [];
-    for (let i = 0; i < model.series.length; i++) {
-      const series = model.series[i]!;
-      const index = series.parts === true || series.step !== undefined ? nearestAnywhere(series.x, at) : nearestIndex(series.x, at);
-      if (index < 0) continue;
-      out.push({series: i, index, distance: Math.abs(layout.px(series.x[index]!) - x)});
+    for (let i = 0; i < series.length; i++) {
+      const one = series[i]!;
+      nearest[i] = one.parts === true || one.step !== undefined ? nearestAnywhere(one.x, at) : nearestIndex(one.x, at);
     }
-    return out;
   }
 
-  function pickLine(x: number, y: number): number {
-    if (model === null || layout === null) return -1;
-    let best = -1;
+  function pick(x: number, y: number): Pick {
+    findNearest(x);
+    let line = -1;
     let distance = Infinity;
-    const at = layout.x.value((x - layout.left) / (layout.right - layout.left));
-    for (let s = 0; s < model.series.length; s++) {
-      const series = model.series[s]!;
-      const anywhere = series.parts === true || series.step !== undefined;
-      const i = anywhere ? nearestAnywhere(series.x, at) : nearestIndex(series.x, at);
-      if (i < 0) continue;
-      for (const k of [i - 1, i]) {
-        const d = segmentDistance(series.x, series.y, k, x, y, layout);
-        if (d < distance) [best, distance] = [s, d];
+    if (model !== null && layout !== null) {
+      for (let s = 0; s < nearest.length; s++) {
+        const i = nearest[s]!;
+        if (i < 0) continue;
+        const {x: xs, y: ys} = model.series[s]!;
+        for (let k = i - 1; k <= i; k++) {
+          const d = segmentDistance(xs, ys, k, x, y, layout);
+          if (d < distance) {
+            line = s;
+            distance = d;
+          }
+        }
       }
     }
-    return best;
+    return {at: nearest, line};
   }
 
   return {
     draw,
-    overlay: (next) => {
-      overlay = next;
-      if (overlayAsked) return;
-      overlayAsked = true;
-      requestAnimationFrame(paintTop);
+    overlay: (next, first) => {
+      build = next;
+      enqueueOverlay(paintTop, first);
     },
-    pickAll,
-    pickLine,
+    pick,
+    snap: (x) => {
+      findNearest(x);
+      let best: number | null = null;
+      let distance = Infinity;
+      for (let s = 0; s < nearest.length; s++) {
+        const i = nearest[s]!;
+        if (i < 0) continue;
+        const value = model!.series[s]!.x[i]!;
+        const d = Math.abs(layout!.px(value) - x);
+        if (d < distance) {
+          best = value;
+          distance = d;
+        }
+      }
+      return best;
+    },
     pickPlate: (x, y, step, end) => {
       if (layout === null || ink === null) return -1;
       const values = [step, end];
@@ -163,6 +185,7 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
     destroy: () => {
       ended = true;
       cancel();
+      forgetOverlay(paintTop);
       base.width = top.width = 0;
     },
   };
@@ -170,13 +193,19 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
 
 /** Distance of a pixel to the segment from point k to k + 1 (or to the point itself at an end). */
 function segmentDistance(xs: ArrayLike<number>, ys: ArrayLike<number>, k: number, x: number, y: number, layout: ChartLayout): number {
-  const a = Math.max(0, k);
-  const b = Math.min(xs.length - 1, k + 1);
-  const [ax, ay, bx, by] = [layout.px(xs[a]!), layout.py(ys[a]!), layout.px(xs[b]!), layout.py(ys[b]!)];
+  const a = k < 0 ? 0 : k;
+  const b = k + 1 >= xs.length ? xs.length - 1 : k + 1;
+  const ax = layout.px(xs[a]!);
+  const ay = layout.py(ys[a]!);
+  const bx = layout.px(xs[b]!);
+  const by = layout.py(ys[b]!);
   if (!Number.isFinite(ay)) return Number.isFinite(by) ? Math.hypot(bx - x, by - y) : Infinity;
   if (!Number.isFinite(by)) return Math.hypot(ax - x, ay - y);
-  const [dx, dy] = [bx - ax, by - ay];
+  const dx = bx - ax;
+  const dy = by - ay;
   const length = dx * dx + dy * dy;
   const t = length === 0 ? 0 : Math.max(0, Math.min(1, ((x - ax) * dx + (y - ay) * dy) / length));
-  return Math.hypot(ax + t * dx - x, ay + t * dy - y);
+  const ex = ax + t * dx - x;
+  const ey = ay + t * dy - y;
+  return Math.sqrt(ex * ex + ey * ey);
 }

@@ -45,10 +45,22 @@ export function mapColour(name: MapName, t: number, dark: boolean): string {
   return hex(...(a.map((v, k) => Math.round(v + (b[k]! - v) * f)) as [number, number, number]));
 }
 
+const faded = new Map<number, Map<string, string>>(); // opacity → colour → css: asked for every line of every paint
+
 export function alpha(colour: string, opacity: number): string {
-  if (!/^#[0-9a-f]{6}$/i.test(colour)) return colour;
-  const [r, g, b] = channels(colour);
-  return `rgba(${r},${g},${b},${opacity})`;
+  let known = faded.get(opacity);
+  if (known === undefined) {
+    if (faded.size > 64) faded.clear();
+    faded.set(opacity, (known = new Map()));
+  }
+  let css = known.get(colour);
+  if (css === undefined) {
+    const [r, g, b] = channels(colour);
+    css = /^#[0-9a-f]{6}$/i.test(colour) ? `rgba(${r},${g},${b},${opacity})` : colour;
+    if (known.size > 1000) known.clear();
+    known.set(colour, css);
+  }
+  return css;
 }
 
 export function channels(colour: string): [number, number, number] {

@@ -44,15 +44,7 @@ export function createGestures(host: Host): Gestures {
     if (layout === null || layout === undefined) return null;
     return {x: (at.x - layout.left) / (layout.right - layout.left), y: (layout.bottom - at.y) / (layout.bottom - layout.top)};
   };
-  /** The nearest step of any series to a pixel. */
-  function snap(px: number): number | null {
-    const picked = host.chart()?.pickAll(px) ?? [];
-    const series = host.chart()?.model?.series ?? [];
-    let best: number | null = null;
-    let distance = Infinity;
-    for (const pick of picked) if (pick.distance < distance) [best, distance] = [series[pick.series]!.x[pick.index]!, pick.distance];
-    return best;
-  }
+  const snap = (px: number): number | null => host.chart()?.snap(px) ?? null;
   const onAxis = (at: Point): boolean => {
     const layout = host.chart()?.layout;
     return layout !== null && layout !== undefined && host.selectable() && at.y > layout.bottom && at.x >= layout.left - 8 && at.x <= layout.right + 8;

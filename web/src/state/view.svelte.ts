@@ -98,7 +98,10 @@ function currentView(): string {
 const past: string[] = [];
 const future: string[] = [];
 let last = '';
+let changed = -Infinity; // when the last entry was made or grew
 let undoing = false;
+const ONE_CHANGE_MS = 250;
+const WRITE_MS = 250; // the address bar is slow: not for every tick of a wheel
 
 export const history_ = {
   undo: () => step(past, future),
@@ -122,15 +125,18 @@ export function keepUrl(): () => void {
     $effect(() => {
       const text = JSON.stringify(currentSlices());
       if (text === last) return;
+      // What follows within a moment (a wheel, a slider) is the same change.
+      const now = performance.now();
       if (!undoing) {
-        past.push(last);
+        if (now - changed > ONE_CHANGE_MS) past.push(last);
         if (past.length > 100) past.shift();
         future.length = 0;
       }
+      changed = undoing ? -Infinity : now;
       undoing = false;
       last = text;
       clearTimeout(timer);
-      timer = window.setTimeout(() => void writeUrl(), 120);
+      timer = window.setTimeout(() => void writeUrl(), WRITE_MS);
     });
   });
   const onPop = (): void => {

@@ -32,15 +32,18 @@ const OVERVIEW_CELLS = 27_000; // points a card asks for at first
 const FINE_CELLS = 120_000; // for the one card that is looked at
 const MANY = 50; // lines; above that only what every line needs is asked for
 const AT_ONCE = 3;
+const QUICK_MS = 120; // between two questions of the card whose range is being changed
+const REST_MS = 200; // after which a range counts as chosen, for the other cards
 
 let looked = $state<string | null>(null); // the card that was zoomed, enlarged or rested on last
 
 let running = 0;
+let answered = false; // the very first question has the server for itself
 const waiting: (() => void)[] = [];
 
 /** At most a few questions at a time, in order: the first card is complete first. */
 async function inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  if (running >= (answered ? AT_ONCE : 1)) await new Promise<void>((resolve) => waiting.push(resolve));
   if (signal.aborted) {
     waiting.shift()?.();
     throw new DOMException('not needed any more', 'AbortError');
@@ -50,7 +53,9 @@ async function inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T
     return await work();
   } finally {
     running--;
-    waiting.shift()?.();
+    const free = answered ? 1 : AT_ONCE;
+    answered = true;
+    for (let i = 0; i < free; i++) waiting.shift()?.();
   }
 }
 
@@ -140,10 +145,29 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
     }
   }
 
+  // A wheel or a pan changes the range many times a second. The card that is looked at asks at once when
+  // it has not just asked, everyone else when the range has rested.
+  let range = $state.raw<Domain | null>(null);
+  let settled = 0;
+  let changed = 0;
+  function follow(zoom: Domain | null): void {
+    clearTimeout(settled);
+    if (zoom?.[0] === range?.[0] && zoom?.[1] === range?.[1]) return;
+    const now = performance.now();
+    const quick = changed === 0 || (looked === key && now - changed > QUICK_MS);
+    changed = now;
+    if (zoom === null || quick) range = zoom;
+    else settled = window.setTimeout(() => (range = zoom), looked === key ? QUICK_MS : REST_MS);
+  }
+
   const stopEffect = $effect.root(() => {
     $effect(() => {
-      if (!inView() || widthPx() < 20) return;
       const zoom = zoomOf(key).x;
+      untrack(() => follow(zoom));
+    });
+    $effect(() => {
+      if (!inView() || widthPx() < 20) return;
+      const zoom = range;
       void version;
       const grouping = runs.groups.length > 0;
       const px = Math.max(64, Math.round(widthPx()));
@@ -172,6 +196,7 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
       stopEffect();
       stopListening();
       clearTimeout(timer);
+      clearTimeout(settled);
       for (const abort of aborts.values()) abort.abort();
     },
   };

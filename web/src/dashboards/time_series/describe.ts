@@ -1,5 +1,5 @@
 // What a chart says about itself in words: the small state in its head, the sentence for a screen reader.
-import type {ChartModel} from '../../draw/chart-model.ts';
+import type {ChartSeries} from '../../draw/chart-model.ts';
 import {formatCount, formatStep, formatValue} from '../../text/format.ts';
 import {t} from '../../text/messages.ts';
 import {smoothingText, type CardSettings} from './settings.svelte.ts';
@@ -24,9 +24,9 @@ export function stateOf(settings: CardSettings, grouped: boolean, above: number,
 }
 
 /** How many points share a place, for the title of the state. */
-export function stateTitle(model: ChartModel): string {
+export function stateTitle(list: readonly ChartSeries[]): string {
   let [points, places] = [0, 0];
-  for (const series of model.series) {
+  for (const series of list) {
     if (series.exact) continue;
     points += series.total;
     places += series.x.length;
@@ -34,10 +34,10 @@ export function stateTitle(model: ChartModel): string {
   return places === 0 ? t('ts.every_point') : t('ts.per_pixel', {n: formatCount(Math.max(1, points / places))});
 }
 
-export function describe(model: ChartModel): string {
+export function describe(title: string, xTitle: string, list: readonly ChartSeries[]): string {
   let [least, name, x0, x1] = [Infinity, '', Infinity, -Infinity];
   let broken = 0;
-  for (const series of model.series) {
+  for (const series of list) {
     let bad = false;
     for (let i = 0; i < series.y.length; i++) {
       const v = series.y[i]!;
@@ -48,7 +48,7 @@ export function describe(model: ChartModel): string {
     const n = series.x.length;
     if (n > 0) [x0, x1] = [Math.min(x0, series.x[0]!), Math.max(x1, series.x[n - 1]!)];
   }
-  const parts = [t('ts.describe', {tag: model.title, n: model.series.length, x: model.xTitle, from: formatStep(x0), to: formatStep(x1)})];
+  const parts = [t('ts.describe', {tag: title, n: list.length, x: xTitle, from: formatStep(x0), to: formatStep(x1)})];
   if (Number.isFinite(least)) parts.push(t('ts.describe_least', {value: formatValue(least), run: name}));
   if (broken > 0) parts.push(t('ts.describe_nan', {n: broken}));
   return `${parts.join('; ')}.`;
