@@ -15,6 +15,7 @@ using ItemSet = boost::unordered_flat_set<uint32_t>;
 
 struct Container {
   uint32_t node = kNone;           // its PictureNode; kNone for the whole picture
+  float inset = 0;                 // from the left border to the children
   std::vector<uint32_t> children;  // PictureNodes
   std::vector<Box> boxes;          // of the children in the main picture
   std::vector<Link> links;
@@ -121,7 +122,7 @@ class Painter {
       if (from == kNone || to == kNone || from == to) continue;
       const uint64_t key = (uint64_t{from} << 32 | to) * 2 + (edge.kind == EdgeKind::kControl);
       const auto [at, is_new] = known.emplace(key, static_cast<uint32_t>(picture_.edges.size()));
-      if (is_new) picture_.edges.push_back({from, to, edge.kind, 0, 0, "", {}});
+      if (is_new) picture_.edges.push_back({from, to, edge.kind, 0, 0, "", {}, {}});
       PictureEdge& drawn = picture_.edges[at->second];
       const Node& source = model_.nodes[edge.from];
       const bool has_shape = edge.slot < source.shapes.size();
@@ -233,7 +234,10 @@ class Painter {
       picture_.width = width;
       picture_.height = height;
     } else {
-      picture_.nodes[container.node].width = std::max(width + 2 * kPadding, 120.0f);
+      const size_t letters = item(picture_.nodes[container.node].item).label.size();
+      const float title = 7.0f * static_cast<float>(std::min<size_t>(letters, 34)) + 44;
+      picture_.nodes[container.node].width = std::max({width + 2 * kPadding, 120.0f, title});
+      container.inset = (picture_.nodes[container.node].width - width) / 2;
       picture_.nodes[container.node].height = height + kHeader + 2 * kPadding;
     }
   }
@@ -264,7 +268,7 @@ class Painter {
       const uint32_t owner = containers_[container_of_[i]].node;
       if (owner == kNone) continue;
       const PictureNode& box = picture_.nodes[owner];
-      picture_.nodes[i].x += box.x - box.width / 2 + kPadding;
+      picture_.nodes[i].x += box.x - box.width / 2 + containers_[container_of_[i]].inset;
       picture_.nodes[i].y += box.y - box.height / 2 + kHeader + kPadding;
     }
   }
@@ -272,7 +276,7 @@ class Painter {
   Point origin(const Container& container) const {
     if (container.node == kNone) return {};
     const PictureNode& box = picture_.nodes[container.node];
-    return {box.x - box.width / 2 + kPadding, box.y - box.height / 2 + kHeader + kPadding};
+    return {box.x - box.width / 2 + container.inset, box.y - box.height / 2 + kHeader + kPadding};
   }
 
   uint32_t box_index(const Container& container, uint32_t node) const {
@@ -300,6 +304,9 @@ class Painter {
       const float sign = downward ? 1 : -1;
       if (ends.from != edge.from) edge.points.push_back({from.x, from.y + sign * from.height / 2});
       for (const Point& p : link.points) edge.points.push_back({p.x + zero.x, p.y + zero.y});
+      const Point &before = link.points[(link.points.size() - 1) / 2],
+                  &after = link.points[link.points.size() / 2];
+      edge.label_at = {(before.x + after.x) / 2 + zero.x, (before.y + after.y) / 2 + zero.y};
       if (ends.to != edge.to) edge.points.push_back({to.x, to.y - sign * to.height / 2});
       kept.push_back(std::move(edge));
     }

@@ -40,6 +40,7 @@ struct PictureEdge {
   uint32_t count = 0;     // base edges behind it
   uint64_t elements = 0;  // of all tensors behind it
   std::string label;      // the shape of a single tensor, "3 tensors" of several
+  Point label_at;         // the middle of the stretch between the boxes it joins
   std::vector<Point> points;
 };
 

@@ -139,6 +139,10 @@ void write_picture(JsonWriter& json, const LoadedGraph& graph, const graph::Pict
         json.key("count").number(edge.count);
         json.key("elements").number(edge.elements);
         if (!edge.label.empty()) json.key("label").string(edge.label);
+        json.key("at").array([&] {
+          json.number(edge.label_at.x);
+          json.number(edge.label_at.y);
+        });
         json.key("points").array([&] {
           for (const graph::Point& p : edge.points) {
             json.number(p.x);

@@ -43,6 +43,7 @@ export interface GraphEdge {
   readonly count: number;
   readonly elements: number;
   readonly label?: string;
+  readonly at: readonly [number, number]; // where its label stands
   readonly points: readonly number[];
 }
 
@@ -87,6 +88,7 @@ export interface LevelQuery {
 export const graphLevel = (graph: string, metadata: string, query: LevelQuery, options?: AskOptions): Promise<GraphPicture> =>
   client().ask(`${at(graph, 'level')}${metadata === '' ? '' : `?metadata=${encodeURIComponent(metadata)}`}`, query, options);
 export const graphNode = (graph: string, metadata: string, name: string): Promise<GraphDetail> => client().get(at(graph, 'node'), {name, metadata: metadata || undefined});
+export const graphOutline = (graph: string, metadata: string, scope: string): Promise<readonly GraphItem[]> => client().get(at(graph, 'outline'), {scope, metadata: metadata || undefined});
 export const graphSearch = (graph: string, re: string): Promise<{hits: readonly (GraphItem & {readonly open: readonly string[]})[]; total: number}> => client().get(at(graph, 'search'), {re, limit: 100});
 export const graphTrace = (graph: string, name: string): Promise<{names: readonly string[]}> => client().get(at(graph, 'trace'), {name});
 export const graphFile = (graph: string, as: 'pb' | 'pbtxt'): string => client().url(at(graph, 'file'), {as});

@@ -17,3 +17,13 @@ export function edgePath(points: readonly number[]): string {
 export function edgeWidth(elements: number): number {
   return Math.min(7, 0.9 + Math.max(0, elements) ** 0.3 / 12);
 }
+
+/** A filled triangle at the end of a line, in the direction of its last stretch (lines end upright). */
+export function arrowHead(points: readonly number[], width: number): string {
+  const n = points.length;
+  if (n < 4) return '';
+  const [x, y] = [points[n - 2]!, points[n - 1]!];
+  const size = 4 + width / 2;
+  const back = points[n - 3]! <= y ? -1 : 1;
+  return `M${x.toFixed(1)} ${y.toFixed(1)}l${(-size * 0.75).toFixed(1)} ${(back * size).toFixed(1)}h${(size * 1.5).toFixed(1)}z`;
+}

@@ -64,7 +64,8 @@ export function alpha(colour: string, opacity: number): string {
 }
 
 export function channels(colour: string): [number, number, number] {
-  const n = parseInt(colour.slice(1, 7), 16) || 0;
+  const digits = colour.length === 4 ? colour.slice(1).replace(/./g, '$&$&') : colour.slice(1, 7); // "#fff" is "#ffffff"
+  const n = parseInt(digits, 16) || 0;
   return [n >> 16, (n >> 8) & 255, n & 255];
 }
 

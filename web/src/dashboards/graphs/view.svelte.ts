@@ -4,6 +4,7 @@ import {slice} from '../../state/view.svelte.ts';
 export const view = slice('graph', {
   graph: '',
   metadata: '',
+  scope: '', // '' = the whole graph; a scope or a library function otherwise
   open: [] as string[],
   aside: [] as string[],
   inside: [] as string[],
