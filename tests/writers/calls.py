@@ -87,6 +87,42 @@ def torch_writer(make, folder, wrap):
         w.add_scalar("no step", 3)
 
 
+def torch_boxes(make, folder, wrap):
+    """Frames around things; their labels are drawn by Pillow, whose letters change between its versions."""
+    rng = random()
+    with make(folder) as w:
+        boxes = np.array([[2, 3, 20, 15], [10, 8, 30, 28]])
+        w.add_image_with_boxes("chw", rng.rand(3, 32, 40), wrap(boxes), 1)
+        w.add_image_with_boxes("hwc", (rng.rand(32, 40, 3) * 255).astype(np.uint8), boxes, 2, dataformats="HWC")
+        # One label for two boxes: dropped without a word.
+        w.add_image_with_boxes("dropped", rng.rand(3, 32, 40), boxes, 3, labels=["one"])
+
+
+def torch_drawn(make, folder, wrap):
+    """Pictures that Pillow and Matplotlib draw: equal only where both sides use the same versions."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    rng = random()
+
+    def plot():
+        figure = plt.figure(figsize=(3, 2))
+        figure.gca().plot([1, 3, 2])
+        return figure
+
+    with make(folder) as w:
+        boxes = np.array([[2, 3, 60, 45], [10, 8, 80, 58]])
+        w.add_image_with_boxes("labels", rng.rand(3, 64, 90), boxes, 1, labels=["cat", "dog"])
+        w.add_image_with_boxes("rescale", rng.rand(3, 64, 90), boxes, 1, rescale=0.5, labels=["cat", ""])
+        w.add_figure("figure", plot(), 2)
+        kept = plot()
+        w.add_figure("figures", [kept, plot(), plot()], 3, close=False)
+        assert plt.fignum_exists(kept.number)
+        plt.close("all")
+
+
 def torch_purge(make, folder, wrap):
     with make(folder, purge_step=6) as w:
         w.add_scalar("a", 1.5, 7)

@@ -27,6 +27,7 @@ def main(which):
             fresh("torch"),
             lambda a: torch.from_numpy(a) if hasattr(a, "ndim") and a.ndim else torch.tensor(a),
         )
+        calls.torch_boxes(SummaryWriter, fresh("torch_boxes"), torch.from_numpy)
         calls.torch_purge(SummaryWriter, fresh("torch_purge"), None)
     elif which == "x":
         from tensorboardX import SummaryWriter

@@ -30,10 +30,15 @@ PLACES = [
             "jax",
             "onnx",
             "soundfile",
+            "matplotlib",
         ],
-        ["test_frameworks.py", "test_examples.py"],
+        ["test_live.py", "test_frameworks.py", "test_examples.py"],
     ),
-    ("tf", [*COMMON, "tensorflow-cpu", "keras"], ["test_same_files.py", "test_tensorflow.py", "test_examples.py"]),
+    (
+        "tf",
+        [*COMMON, "tensorflow-cpu", "keras", "jax"],
+        ["test_live.py", "test_same_files.py", "test_tensorflow.py", "test_examples.py"],
+    ),
     ("jupyter", [*COMMON, "jupyterlab"], ["test_notebook.py"]),
 ]
 

@@ -135,20 +135,49 @@ def test_accelerate(tmp_path, patched):
     assert any(tag == "_hparams_/session_start_info" for _, tag in sonde.load(tmp_path))
 
 
-def test_transformers_trainer_takes_a_writer(tmp_path):
+@pytest.mark.parametrize("way", ["a writer is given", "the callback makes its own"])
+def test_transformers_trainer(tmp_path, way, monkeypatch):
     transformers = pytest.importorskip("transformers")
     from transformers.integrations import TensorBoardCallback
 
-    callback = TensorBoardCallback(sonde.SummaryWriter(tmp_path))
-    arguments = transformers.TrainingArguments(output_dir=str(tmp_path / "out"), report_to=[], use_cpu=True)
-    state = transformers.TrainerState(is_world_process_zero=True, global_step=3)
-    control = transformers.TrainerControl()
-    callback.on_train_begin(arguments, state, control, model=torch.nn.Linear(1, 1))
-    callback.on_log(arguments, state, control, logs={"loss": 0.25, "eval_accuracy": 0.75})
-    callback.on_train_end(arguments, state, control)
-    scalars = scalars_in(tmp_path)
-    assert scalars["train/loss"] == ([3], [0.25]) and scalars["eval/accuracy"] == ([3], [0.75])
-    assert json.loads(sonde.load(tmp_path)[".", "args/text_summary"].texts()[0][0])["output_dir"].endswith("out")
+    class Tiny(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(2, 1)
+
+        def forward(self, x, labels):
+            out = self.layer(x)
+            return {"loss": (out - labels).square().mean(), "logits": out}
+
+    rows = [{"x": torch.ones(2) * i, "labels": torch.ones(1) * i} for i in range(8)]
+    monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path / "logs"))
+    if way == "a writer is given":
+        more = {"callbacks": [TensorBoardCallback(sonde.SummaryWriter(tmp_path / "logs"))]}
+    else:
+        sonde.patch()
+        more = {}
+    arguments = transformers.TrainingArguments(
+        output_dir=str(tmp_path / "out"),
+        report_to=[] if more else ["tensorboard"],
+        max_steps=4,
+        logging_steps=1,
+        eval_strategy="steps",
+        eval_steps=2,
+        per_device_train_batch_size=2,
+        save_strategy="no",
+        use_cpu=True,
+        disable_tqdm=True,
+    )
+    try:
+        trainer = transformers.Trainer(Tiny(), arguments, train_dataset=rows, eval_dataset=rows, **more)
+        (callback,) = (c for c in trainer.callback_handler.callbacks if isinstance(c, TensorBoardCallback))
+        assert more or callback._SummaryWriter is sonde.SummaryWriter
+        trainer.train()
+    finally:
+        sonde.unpatch()
+    scalars = scalars_in(tmp_path / "logs")
+    assert scalars["train/loss"][0] == [1, 2, 3, 4] and scalars["eval/loss"][0] == [2, 4]
+    assert json.loads(sonde.load(tmp_path / "logs")[".", "args/text_summary"].texts()[0][0])["max_steps"] == 4
 
 
 class Net(torch.nn.Module):

@@ -5,7 +5,7 @@ from pathlib import Path
 import calls
 import numpy as np
 import pytest
-from events import comparable, files, read
+from events import assert_same, assert_same_files, comparable, files, read
 
 import sonde
 import sonde.hparams
@@ -14,29 +14,6 @@ import sonde.summary
 from sonde import _tensorboardx
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "writers"
-
-
-def assert_same(ours, original, ignore=()):
-    """Same runs, and in each run the same events in the same order. Returns how many were compared."""
-    mine, theirs = files(ours), files(original)
-    assert sorted(mine) == sorted(theirs)
-    compared = 0
-    for run, paths in theirs.items():
-        got = [comparable(e) for path in mine[run] for e in read(path)]
-        want = [comparable(e) for path in paths for e in read(path)]
-        got, want = (
-            [e for e in side if not (e[2] and isinstance(e[2], list) and e[2][0][0] in ignore)] for side in (got, want)
-        )
-        assert [e[:2] for e in got] == [e[:2] for e in want]
-        for one, other in zip(got, want):
-            assert one == other
-            compared += 1
-    return compared
-
-
-def assert_same_files(ours, original, names):
-    for name in names:
-        assert (Path(ours) / name).read_bytes() == (Path(original) / name).read_bytes(), name
 
 
 def test_torch(tmp_path):
@@ -52,6 +29,11 @@ def test_torch(tmp_path):
 
     sprites = [np.asarray(Image.open(Path(side) / "00001/e%2fm/sprite.png")) for side in (tmp_path, DATA / "torch")]
     assert np.array_equal(*sprites)
+
+
+def test_torch_boxes(tmp_path):
+    calls.torch_boxes(sonde.SummaryWriter, str(tmp_path), lambda a: a)
+    assert assert_same(tmp_path, DATA / "torch_boxes") == 4
 
 
 def test_torch_file_names(tmp_path):
