@@ -67,7 +67,7 @@ def calls_of_tf(name, folder, data, pictures):
 
         summary = tensorflow.summary
     else:
-        import sonde.summary as summary
+        from sonde import summary
     writer = summary.create_file_writer(folder)
     writer.set_as_default()
     count = 2000 if name == "tensorflow" else 50_000
@@ -171,7 +171,7 @@ def in_process(part, name, quick):
         "CUDA_VISIBLE_DEVICES": "",
     }
     command = [interpreter, __file__, "--one", part, name] + (["--quick"] if quick else [])
-    run = subprocess.run(command, env=environment, capture_output=True, text=True)
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if run.returncode != 0:
         why = run.stderr.strip().splitlines()[-1] if run.stderr.strip() else f"exit code {run.returncode}"
         print(f"{part}: {name} left out: {why}", file=sys.stderr)
@@ -255,7 +255,9 @@ def throughput(rounds, quick):
         rate, used = (statistics.median(column) for column in zip(*rates[threads]))
         rows.append([f"{threads} thread{'s' if threads == '2' else ''}", f"{rate / 1e6:.2f} M/s", microseconds(used)])
     disk = statistics.median(rates["dd"])
-    print(f"C++, {count / 1e6:.0f} M scalars of {size / count:.0f} bytes to a local file, written out before the clock stops")
+    print(
+        f"C++, {count / 1e6:.0f} M scalars of {size / count:.0f} bytes to a local file, written out before the clock stops"
+    )
     print(f"(dd of as many zeros: {disk / 1e6:.0f} MB/s = {disk / size * count / 1e6:.1f} M such records/s)\n")
     table(["callers", "scalars a second, wall", "CPU a scalar, all threads"], rows)
 

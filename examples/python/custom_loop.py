@@ -3,7 +3,8 @@
 import sys
 
 import numpy as np
-import sonde.summary as summary
+
+from sonde import summary
 
 
 def confusion_matrix(truth: np.ndarray, guess: np.ndarray, cell: int = 20) -> np.ndarray:

@@ -3,8 +3,9 @@
 import sys
 
 import numpy as np
+
 import sonde.hparams as hp
-import sonde.summary as summary
+from sonde import summary
 
 RATE = hp.HParam("learning_rate", hp.Discrete([0.01, 0.1, 0.5]), description="step length")
 MOMENTUM = hp.HParam("momentum", hp.RealInterval(0.0, 0.9))

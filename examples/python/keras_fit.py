@@ -4,6 +4,7 @@ import sys
 
 import keras
 import numpy as np
+
 import sonde.hparams as hp
 import sonde.keras
 

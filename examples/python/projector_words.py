@@ -4,6 +4,7 @@ import os
 import sys
 
 import numpy as np
+
 from sonde import projector
 
 WORDS = "cat dog horse cow mouse one two three four five red green blue black white run walk jump swim fly".split()

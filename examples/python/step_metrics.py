@@ -3,7 +3,8 @@
 import sys
 
 import numpy as np
-import sonde.summary as summary
+
+from sonde import summary
 
 
 def main(folder: str) -> None:

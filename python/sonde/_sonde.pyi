@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from typing_extensions import Self
+
 __version__: str
 
 class Writer:
@@ -33,7 +35,7 @@ class Writer:
     def problem(self) -> str: ...
     @property
     def dropped(self) -> int: ...
-    def __enter__(self) -> Writer: ...
+    def __enter__(self) -> Self: ...
     def __exit__(self, *error: object) -> None: ...
 
 class ScalarLog:

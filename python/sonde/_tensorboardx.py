@@ -134,15 +134,9 @@ class SummaryWriter(TorchSummaryWriter):
     def add_hparams(
         self, hparam_dict: dict[str, Any], metric_dict: dict[str, Any], name: str | None = None, global_step: Any = None
     ) -> None:
-        if type(hparam_dict) is not dict or type(metric_dict) is not dict:
-            raise TypeError("hparam_dict and metric_dict should be dictionary.")
         summaries = make.hparams(hparam_dict, metric_dict, real_bools=True)
-        writer = self._make_file_writer(os.path.join(self._get_file_writer().get_logdir(), name or str(time.time())))
-        for one in summaries:
-            writer.add_summary(one)
-        for tag, value in metric_dict.items():
-            writer._writer.rounded_scalar(clean_tag(tag), self._number(value), to_step(global_step))
-        writer.close()
+        metrics = {clean_tag(tag): value for tag, value in metric_dict.items()}
+        self._write_trial(name, summaries, None, metrics, global_step)
 
     def add_images(
         self,

@@ -12,10 +12,13 @@ import json
 import os
 import random
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import summary as _summary
 from ._wire import Message, Summary, metadata, shape, summary, value
+
+if TYPE_CHECKING:
+    KerasCallback: Any  # made by __getattr__ below
 
 __all__ = [
     "Discrete",

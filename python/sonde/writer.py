@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _sonde
 from . import _torch_summaries as make
 from ._arrays import make_np, to_step
 from ._file_writer import FileWriter
 from .projector import write_embedding
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def default_log_dir(comment: str) -> str:
@@ -322,19 +325,17 @@ class SummaryWriter(_sonde.ScalarLog):
         global_step: Any = None,
     ) -> None:
         """A trial for the hyperparameter dashboard, in a run of its own below log_dir."""
-        if type(hparam_dict) is not dict or type(metric_dict) is not dict:
-            raise TypeError("hparam_dict and metric_dict should be dictionary.")
         summaries = make.hparams(hparam_dict, metric_dict, hparam_domain_discrete)
-        self._write_hparams(run_name or str(time.time()), summaries, metric_dict, global_step)
+        self._write_trial(run_name, summaries, global_step, metric_dict, global_step)
 
-    def _write_hparams(
-        self, run_name: str, summaries: tuple[bytes, ...], metrics: dict[str, Any], global_step: Any
+    def _write_trial(
+        self, name: str | None, summaries: tuple[bytes, ...], step: Any, metrics: dict[str, Any], metric_step: Any
     ) -> None:
-        writer = self._make_file_writer(os.path.join(self._get_file_writer().get_logdir(), run_name))
+        writer = self._make_file_writer(os.path.join(self._get_file_writer().get_logdir(), name or str(time.time())))
         for one in summaries:
-            writer.add_summary(one, global_step)
-        for name, value in metrics.items():
-            writer._writer.rounded_scalar(name, self._number(value), to_step(global_step))
+            writer.add_summary(one, step)
+        for tag, value in metrics.items():
+            writer._writer.rounded_scalar(tag, self._number(value), to_step(metric_step))
         writer.close()
 
     def flush(self) -> None:
@@ -352,7 +353,7 @@ class SummaryWriter(_sonde.ScalarLog):
         # add_scalar may have written after close(), which leaves only the first writer to look after.
         return [self._first] if self.all_writers is None else list(self.all_writers.values())
 
-    def __enter__(self) -> SummaryWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -118,17 +118,18 @@ bool plain_arguments(nb::handle tag, nb::handle value, nb::handle step, nb::hand
 // Base class of SummaryWriter: holds the writer of its directory and the quick add_scalar.
 class ScalarLog {
  public:
-  explicit ScalarLog(nb::object writer)
-      : owner(std::move(writer)), target(nb::cast<PyWriter*>(owner)) {}
+  explicit ScalarLog(nb::object writer) : owner(std::move(writer)) {
+    if (!nb::try_cast(owner, target)) target = nullptr;
+  }
   nb::object owner;
-  PyWriter* target;
+  PyWriter* target = nullptr;  // null: owner is a stand-in that writes nowhere
 };
 
 nb::object add_scalar(nb::handle self, nb::handle tag, nb::handle value, nb::handle step,
                       nb::handle time, bool new_style, bool double_precision) {
   Plain plain;
-  if (!new_style && plain_arguments(tag, value, step, time, plain)) {
-    const ScalarLog& log = *nb::inst_ptr<ScalarLog>(self);
+  const ScalarLog& log = *nb::inst_ptr<ScalarLog>(self);
+  if (log.target != nullptr && !new_style && plain_arguments(tag, value, step, time, plain)) {
     rounded_scalar(log.target->writer, plain.tag, plain.step, plain.value, plain.time);
     return nb::none();
   }

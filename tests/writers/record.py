@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-import calls  # noqa: E402
+import calls
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "writers"
 

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from events import files, read
 
 import sonde
+from events import files, read
 
 torch = pytest.importorskip("torch")
 

@@ -13,13 +13,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def test_example_outside_the_tree(tmp_path):
     if not list((ROOT / "build" / "release").glob("libsonde.so*")):
         pytest.skip("build/release has no libsonde.so: cmake --build build/release")
-    quiet = {"check": True, "stdout": subprocess.DEVNULL}
+    quiet = {"stdout": subprocess.DEVNULL}
     subprocess.run(
         ["cmake", "--install", ROOT / "build/release", "--component", "library", "--prefix", tmp_path / "prefix"],
+        check=True,
         **quiet,
     )
     # Copied away, so that nothing but the installed files can be found.
-    subprocess.run(["cp", "-r", ROOT / "examples/cpp", tmp_path / "source"], **quiet)
+    subprocess.run(["cp", "-r", ROOT / "examples/cpp", tmp_path / "source"], check=True, **quiet)
     subprocess.run(
         [
             "cmake",
@@ -31,9 +32,10 @@ def test_example_outside_the_tree(tmp_path):
             "Ninja",
             f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}",
         ],
+        check=True,
         **quiet,
     )
-    subprocess.run(["cmake", "--build", tmp_path / "build"], **quiet)
+    subprocess.run(["cmake", "--build", tmp_path / "build"], check=True, **quiet)
     subprocess.run([tmp_path / "build/train", tmp_path / "logs/cpp"], check=True)
     subprocess.run([tmp_path / "build/train_c", tmp_path / "logs/c"], check=True)
     log = sonde.load(tmp_path / "logs")

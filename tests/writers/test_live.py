@@ -10,15 +10,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import calls
 import numpy as np
 import pytest
-from events import assert_same, assert_same_files, files, read
 
+import calls
 import sonde
 import sonde.hparams
 import sonde.projector
 import sonde.summary
+from events import assert_same, assert_same_files, files, read
 from sonde import _tensorboardx
 
 

@@ -9,9 +9,9 @@ import sys
 import time
 
 import pytest
-from events import files, read
 
 import sonde
+from events import files, read
 
 KILLS = int(os.environ.get("SONDE_KILLS", "12"))
 
@@ -77,7 +77,12 @@ def limited(code, *args, limit=None):
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     return subprocess.run(
-        [sys.executable, "-c", code, *map(str, args)], preexec_fn=prepare, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", code, *map(str, args)],
+        preexec_fn=prepare,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
 
@@ -101,7 +106,7 @@ def test_a_full_disk_keeps_records_until_there_is_room(tmp_path):
     disk.mkdir()
     if (
         subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=256k", "sonde-test", str(disk)], capture_output=True
+            ["mount", "-t", "tmpfs", "-o", "size=256k", "sonde-test", str(disk)], capture_output=True, check=False
         ).returncode
         != 0
     ):
@@ -128,7 +133,7 @@ def test_a_full_disk_keeps_records_until_there_is_room(tmp_path):
 def test_a_read_only_directory_is_one_line_on_stderr(tmp_path):
     if (
         subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "ro,size=64k", "sonde-test", str(tmp_path)], capture_output=True
+            ["mount", "-t", "tmpfs", "-o", "ro,size=64k", "sonde-test", str(tmp_path)], capture_output=True, check=False
         ).returncode
         != 0
     ):

@@ -4,12 +4,12 @@ import io
 
 import numpy as np
 import pytest
-from events import files, read
 from tensorboard.backend.event_processing import plugin_event_multiplexer
 from tensorboard.util import tensor_util
 
 import sonde
 import sonde.summary
+from events import files, read
 
 
 def by_tensorboard(folder):
@@ -78,9 +78,9 @@ def test_everything_else(tmp_path):
 
     import wave
 
-    clip = wave.open(io.BytesIO(log[".", "a"].values[0][0]))
-    assert (clip.getnchannels(), clip.getframerate(), clip.getnframes()) == (2, 8000, 200)
-    levels = np.frombuffer(clip.readframes(200), "<i2").reshape(200, 2)
+    with wave.open(io.BytesIO(log[".", "a"].values[0][0])) as clip:
+        assert (clip.getnchannels(), clip.getframerate(), clip.getnframes()) == (2, 8000, 200)
+        levels = np.frombuffer(clip.readframes(200), "<i2").reshape(200, 2)
     assert np.array_equal(levels, np.clip(np.round(sound[0].astype(float) * 32768), -32768, 32767))
 
     assert log[".", "t"].texts() == [["a", "\xe9", "<b>", ""]]

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-import calls
 import numpy as np
 import pytest
-from events import assert_same, assert_same_files, comparable, files, read
 
+import calls
 import sonde
 import sonde.hparams
 import sonde.projector
 import sonde.summary
+from events import assert_same, assert_same_files, comparable, files, read
 from sonde import _tensorboardx
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "writers"

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from events import files
 
 import sonde
-import sonde.summary as summary
+from events import files
+from sonde import summary
 
 tf = pytest.importorskip("tensorflow")
 

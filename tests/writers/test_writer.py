@@ -8,11 +8,11 @@ import threading
 
 import numpy as np
 import pytest
-from events import files, read
 
 import sonde
 import sonde.hparams as hp
-import sonde.summary as summary
+from events import files, read
+from sonde import summary
 
 
 def points(folder, run="."):
@@ -90,6 +90,18 @@ def test_subclass_may_override_add_scalar(tmp_path):
     with Mine(tmp_path) as w:
         w.add_scalar("a", 1, global_step=3)
     assert points(tmp_path) == [(3, "mine/a", 1.0)]
+
+
+def test_tensorboardx_without_a_disk(tmp_path):
+    from sonde import _tensorboardx
+
+    with _tensorboardx.SummaryWriter(tmp_path / "none", write_to_disk=False) as w:
+        w.add_scalar("a", 1, 1)
+        w.add_scalars("b", {"c": 1}, 1)
+        w.add_text("t", "x", 1)
+        w.add_hparams({"lr": 0.1}, {"m": 1.0})
+        w.flush()
+    assert not (tmp_path / "none").exists()
 
 
 def test_file_writer_takes_foreign_summaries_and_events(tmp_path):
