@@ -1,7 +1,7 @@
 """What logging costs: Sonde's writers beside torch's, tensorboardX's and TensorFlow's, alternating in one run.
 
     python bench/writers.py                       everything, the tables of docs/bench.md (section Writers) on stdout
-    python bench/writers.py --only training       one part: calls, training or throughput
+    python bench/writers.py --only training       one part: imports, calls, training or throughput
     python bench/writers.py --quick               small sizes and two rounds, to see that it works
 
 Parts: `calls` is the CPU of the process, all threads, a call; each contender runs in a process of its own. `training` is a
@@ -262,7 +262,20 @@ def throughput(rounds, quick):
     table(["callers", "scalars a second, wall", "CPU a scalar, all threads"], rows)
 
 
-PARTS = {"calls": calls, "training": training, "throughput": throughput}
+def imports(rounds, _):
+    """Milliseconds from a started interpreter to a usable SummaryWriter class."""
+    code = "import time; start = time.perf_counter(); import sonde; {}; print((time.perf_counter() - start) * 1e3)"
+    names = {"import sonde": "pass", "import sonde; sonde.SummaryWriter": "sonde.SummaryWriter"}
+    times = {name: [] for name in names}
+    for _ in range(4 * rounds):
+        for name, then in names.items():
+            run = subprocess.run([sys.executable, "-c", code.format(then)], check=True, capture_output=True, text=True)
+            times[name].append(float(run.stdout))
+    print(f"Import, medians of {4 * rounds}\n")
+    table(["statement", "time"], [[f"`{name}`", f"{statistics.median(t):.1f} ms"] for name, t in times.items()])
+
+
+PARTS = {"imports": imports, "calls": calls, "training": training, "throughput": throughput}
 
 
 def main():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from typing import Any
 
@@ -300,6 +299,8 @@ def custom_scalars(layout: dict[str, dict[str, list[Any]]]) -> Summary:
 
 
 def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config: dict[str, Any] | None) -> Summary:
+    import json
+
     import numpy as np
 
     config_json = "{}" if config is None else json.dumps(config, sort_keys=True)

@@ -14,7 +14,6 @@ from . import _sonde
 from . import _torch_summaries as make
 from ._arrays import make_np, to_step
 from ._file_writer import FileWriter
-from .projector import write_embedding
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -240,6 +239,8 @@ class SummaryWriter(_sonde.ScalarLog):
         tag: str = "default",
         metadata_header: Any = None,
     ) -> None:
+        from .projector import ProjectorConfig, visualize_embeddings, write_embedding
+
         step = 0 if global_step is None else global_step
         subdir = f"{str(step).zfill(5)}/{self._encode(tag)}"
         entry = write_embedding(
@@ -247,8 +248,6 @@ class SummaryWriter(_sonde.ScalarLog):
         )
         entry.tensor_name = f"{tag}:{str(step).zfill(5)}"
         self._embeddings.append(entry)
-        from .projector import ProjectorConfig, visualize_embeddings
-
         visualize_embeddings(self._get_file_writer().get_logdir(), ProjectorConfig(embeddings=self._embeddings))
 
     def add_pr_curve(

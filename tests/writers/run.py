@@ -46,6 +46,8 @@ def main():
         "SONDE_BINARY": str(ROOT / "build" / "release" / "sonde"),
         # The wheel's own build reuses the program and the compiler's cache.
         "SONDE_PROGRAM": str(ROOT / "build" / "release" / "sonde"),
+        "CC": "cc",
+        "CXX": "c++",
         "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
         "CCACHE_BASEDIR": str(ROOT),
         "CCACHE_NOHASHDIR": "1",

@@ -45,12 +45,8 @@ def test_example_outside_the_tree(tmp_path):
     assert log["c", "data"].values[0].tolist()[0] == [0, 0.8, 1]
 
 
-def test_demo_fills_every_dashboard(tmp_path):
-    program = ROOT / "build/release/sonde"
-    if not program.exists():
-        pytest.skip("build/release has no sonde: ./run --build")
-    subprocess.run([program, "demo", tmp_path, "--seed", "3"], check=True, stdout=subprocess.DEVNULL)
-    log = sonde.load(tmp_path)
+def test_demo_fills_every_dashboard(demo):
+    log = sonde.load(demo)
     plugins = {series.plugin for series in log.values()}
     assert plugins >= {
         "scalars",
@@ -70,4 +66,4 @@ def test_demo_fills_every_dashboard(tmp_path):
 
     assert all(np.isfinite(s.values).all() for s in log.values() if s.is_scalar)
     assert not log.damage
-    assert len(list(tmp_path.rglob("projector_config.pbtxt"))) == 1 and len(list(tmp_path.rglob("sprite.png"))) == 1
+    assert len(list(demo.rglob("projector_config.pbtxt"))) == 1 and len(list(demo.rglob("sprite.png"))) == 1

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import urllib.request
 import zipfile
 from pathlib import Path
 
@@ -47,3 +49,24 @@ def test_wheel(installed, tmp_path):
         [programs / "sonde", "inspect", tmp_path, "--json"], check=True, capture_output=True, text=True, env=environment
     ).stdout
     assert json.loads(out)["runs"]["."]
+
+
+def test_the_program_of_the_wheel_serves_the_page(installed, tmp_path):
+    if os.environ.get("SONDE_PROGRAM"):
+        pytest.skip("a program built before may have no page")
+    _, programs, environment = installed
+    server = subprocess.Popen(
+        [programs / "sonde", "--logdir", tmp_path, "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+    )
+    try:
+        address = next(found[0] for line in server.stdout if (found := re.search(r"http://\S+", line)))
+        page = urllib.request.urlopen(address).read().decode()
+        (script,) = re.findall(r'<script[^>]* src="\.?/?([^"]+)"', page)
+        assert "Sonde" in page and len(urllib.request.urlopen(address + script).read()) > 10_000
+    finally:
+        server.terminate()
+        server.wait()
