@@ -32,6 +32,7 @@ struct Allocation {
        constant = false;
   std::vector<Assigned> assigned;
   bool indefinite() const { return thread_local_ || parameter || live_out || constant; }
+  bool reusable() const { return !thread_local_ && !is_tuple; }
 };
 
 struct HeapEvent {
@@ -176,7 +177,7 @@ class Viewer {
     replay();
     Json out = Json::object();
     list(out, "heapSizes", heap_);
-    list(out, "unpaddedHeapSizes", heap_);
+    list(out, "unpaddedHeapSizes", unpadded_heap_);
     peak_objects(out);
     if (!spans_.empty()) {
       Json spans = Json::object();
@@ -190,20 +191,21 @@ class Viewer {
     }
     out.set("moduleName", module_.name).set("entryComputationName", module_.entry_name);
     number(out, "peakHeapMib", mib(peak_ + indefinite_));
-    number(out, "peakUnpaddedHeapMib", mib(peak_ + indefinite_));
+    number(out, "peakUnpaddedHeapMib", mib(unpadded_peak_ + indefinite_));
     if (peak_position_ != 0) out.set("peakHeapSizePosition", peak_position_);
     int64_t parameters = 0, live_out = 0, total = 0, not_reusable = 0;
     for (const Allocation& a : assignment_.allocations) {
+      if (a.color != color_) continue;
       if (a.parameter) parameters += a.size;
       if (a.live_out) live_out += a.size;
-      if (a.thread_local_) not_reusable += a.size;
-      total += a.size;
+      if (!a.reusable()) not_reusable += a.size;
+      if (!a.thread_local_) total += a.size;
     }
     number(out, "entryComputationParametersMib", mib(parameters));
     number(out, "nonReusableMib", mib(not_reusable));
     number(out, "maybeLiveOutMib", mib(live_out));
     indefinite_lifetimes(out);
-    number(out, "totalBufferAllocationMib", mib(total - not_reusable));
+    number(out, "totalBufferAllocationMib", mib(total));
     number(out, "indefiniteBufferAllocationMib", mib(indefinite_));
     Json names = Json::array();
     for (const std::string& name : names_) names.push(name);
@@ -250,56 +252,90 @@ class Viewer {
       for (const HeapEvent& e : trace_->events) traced_.insert(e.buffer);
     }
     for (const Allocation& a : assignment_.allocations) {
-      if (!in_heap(a) && a.color == color_ && !a.thread_local_) indefinite_ += a.size;
+      if (a.color != color_ || a.thread_local_) continue;
+      if (a.indefinite()) {
+        indefinite_ += a.size;
+      } else if (!trace_) {  // its order is unknown, but the program needs it
+        peak_ += a.size;
+        unpadded_peak_ += a.size;
+      }
     }
     if (!trace_) return;
-    std::map<int64_t, int64_t> references, canonical;
-    std::set<int64_t> alive;
-    int64_t heap = 0;
-    const auto size_of = [&](int64_t id) {
-      const auto found = assignment_.buffers.find(id);
-      return found == assignment_.buffers.end() ? int64_t{0} : found->second.size;
-    };
-    for (size_t i = 0; i < trace_->events.size(); ++i) {
-      const HeapEvent& e = trace_->events[i];
-      heap_.push_back(mib(heap + indefinite_));
-      names_.emplace_back(e.instruction);
-      const auto at = static_cast<int64_t>(i);
-      if (e.kind == 0) {
-        canonical[e.buffer] = e.buffer;
-        references[e.buffer] = 1;
-        heap += size_of(e.buffer);
-        alive.insert(e.buffer);
-        spans_[e.buffer] = {at, static_cast<int64_t>(trace_->events.size()) - 1};
-      } else if (e.kind == 1) {
-        const int64_t id = canonical.contains(e.buffer) ? canonical[e.buffer] : e.buffer;
-        if (--references[id] < 0) {
-          damaged_ = true;
-          continue;
-        }
-        if (references[id] == 0) {
-          heap -= size_of(id);
-          alive.erase(id);
-        }
-        if (spans_.contains(e.buffer)) spans_[e.buffer].second = at;
-      } else {
-        const int64_t id =
-            canonical.contains(e.shared_with) ? canonical[e.shared_with] : e.shared_with;
-        canonical[e.buffer] = id;
-        if (references[id]++ == 0) {
-          heap += size_of(id);
-          alive.insert(id);
-        }
-        spans_[e.buffer] = {at, static_cast<int64_t>(trace_->events.size()) - 1};
-      }
-      if (heap > peak_) {
-        peak_ = heap;
-        peak_position_ = at;
-        alive_at_peak_.assign(alive.begin(), alive.end());
-      }
-    }
-    heap_.push_back(mib(heap + indefinite_));
+    for (size_t i = 0; i < trace_->events.size(); ++i) apply(trace_->events[i], i);
+    heap_.push_back(mib(now_ + indefinite_));
+    unpadded_heap_.push_back(mib(unpadded_now_ + indefinite_));
     names_.emplace_back();
+  }
+
+  // One event of the simulation. Buffers that share a live one only keep it alive; one that shares
+  // a freed one takes its place and lives from here.
+  void apply(const HeapEvent& event, size_t position) {
+    heap_.push_back(mib(now_ + indefinite_));
+    unpadded_heap_.push_back(mib(unpadded_now_ + indefinite_));
+    names_.emplace_back(event.instruction);
+    const auto at = static_cast<int64_t>(position);
+    const auto holder_of = [&](int64_t id) {
+      const auto found = holder_.find(id);
+      return found == holder_.end() ? id : found->second;
+    };
+    if (event.kind == 1) {
+      if (successors_.contains(event.buffer)) spans_[event.buffer].second = at;
+      const int64_t id = holder_of(event.buffer);
+      const auto found = references_.find(id);
+      if (found == references_.end() || found->second == 0) {
+        damaged_ = true;
+      } else if (--found->second == 0) {
+        now_ -= size_of(id);
+        unpadded_now_ -= unpadded_size_of(id);
+        if (!successors_.contains(id)) spans_[id].second = at;
+      }
+      return;
+    }
+    if (event.kind == 2) {
+      const int64_t id = holder_of(event.shared_with);
+      if (const auto found = references_.find(id);
+          found != references_.end() && found->second > 0) {
+        ++found->second;
+        holder_[event.buffer] = id;
+        return;
+      }
+      holder_[event.shared_with] = event.buffer;
+      successors_.insert(event.buffer);
+    }
+    holder_[event.buffer] = event.buffer;
+    references_[event.buffer] = 1;
+    now_ += size_of(event.buffer);
+    unpadded_now_ += unpadded_size_of(event.buffer);
+    spans_[event.buffer] = {at, static_cast<int64_t>(trace_->events.size()) - 1};
+    if (now_ > peak_) {
+      peak_ = now_;
+      unpadded_peak_ = unpadded_now_;
+      peak_position_ = at;
+    }
+  }
+
+  // In order of allocation. The peak's event allocates, so a span that ends there was never freed.
+  std::vector<int64_t> alive_at_peak() const {
+    std::vector<int64_t> alive;
+    for (const auto& [id, span] : spans_) {
+      if (span.first <= peak_position_ && span.second >= peak_position_) alive.push_back(id);
+    }
+    std::stable_sort(alive.begin(), alive.end(),
+                     [&](int64_t a, int64_t b) { return spans_.at(a).first < spans_.at(b).first; });
+    return alive;
+  }
+
+  int64_t size_of(int64_t id) const {
+    const auto found = assignment_.buffers.find(id);
+    return found == assignment_.buffers.end() ? 0 : found->second.size;
+  }
+  // What the shape needs, without the padding of its layout; a tuple is its table of pointers.
+  int64_t unpadded_size_of(int64_t id) const {
+    const auto found = assignment_.buffers.find(id);
+    if (found == assignment_.buffers.end()) return 0;
+    const hlo::Shape* shape = shape_of(instruction_of(found->second), found->second.shape_index);
+    if (!shape) return found->second.size;
+    return shape->is_tuple() ? static_cast<int64_t>(8 * shape->tuple.size()) : shape->bytes();
   }
 
   const Instruction* instruction_of(const Buffer& b) const {
@@ -310,8 +346,9 @@ class Viewer {
   struct Object {
     int64_t buffer;
     std::string group;
-    int64_t size;
-    std::string name, shape, op, opcode, source, stack;
+    int64_t size = 0, unpadded = 0;
+    std::string hlo_name, name, shape, op, opcode, source, stack;
+    std::vector<int64_t> shape_index;
   };
 
   Object object_of(int64_t id, std::string group) const {
@@ -319,11 +356,13 @@ class Viewer {
     o.buffer = id;
     o.group = std::move(group);
     const auto found = assignment_.buffers.find(id);
-    o.size = found == assignment_.buffers.end() ? 0 : found->second.size;
+    o.size = size_of(id);
+    o.unpadded = unpadded_size_of(id);
     const Instruction* i =
         found == assignment_.buffers.end() ? nullptr : instruction_of(found->second);
     if (!i) return o;
-    o.name = i->name;
+    o.name = o.hlo_name = i->name;
+    o.shape_index = found->second.shape_index;
     if (!found->second.shape_index.empty()) {
       o.name += "{";
       for (size_t k = 0; k < found->second.shape_index.size(); ++k)
@@ -343,20 +382,27 @@ class Viewer {
     std::vector<Object> all;
     int64_t small = 0;
     for (const Allocation& a : assignment_.allocations) {
-      if (in_heap(a) || a.color != color_ || a.thread_local_ || a.assigned.empty()) continue;
-      const std::string group = a.parameter ? "Parameter" : a.live_out ? "Output" : "Constant";
+      if (a.color != color_ || a.thread_local_ || a.assigned.empty()) continue;
+      if (!a.indefinite() && trace_) continue;
+      const std::string group = a.parameter  ? "Parameter"
+                                : a.live_out ? "Output"
+                                : a.constant ? "Constant"
+                                             : "Temporary";
       // The largest buffer stands for the allocation.
-      int64_t largest = a.assigned[0].buffer, most = -1;
+      int64_t largest = a.assigned[0].buffer, most = 0;
       for (const Assigned& x : a.assigned) {
-        if (x.size > most) most = x.size, largest = x.buffer;
+        const int64_t unpadded = unpadded_size_of(x.buffer);
+        if (unpadded > most) most = unpadded, largest = x.buffer;
       }
-      if (a.size < kSmallBytes) {
-        small += a.size;
+      Object o = object_of(largest, group);
+      if (!a.indefinite()) o.size = o.unpadded = a.size;
+      if (o.size < kSmallBytes) {
+        small += o.size;
       } else {
-        all.push_back(object_of(largest, group));
+        all.push_back(std::move(o));
       }
     }
-    for (const int64_t id : alive_at_peak_) {
+    for (const int64_t id : alive_at_peak()) {
       Object o = object_of(id, "Temporary");
       if (o.size < kSmallBytes) {
         small += o.size;
@@ -395,10 +441,10 @@ class Viewer {
       j.set("logicalBufferSizeMib", mib(o.size));
       return j;
     }
-    j.set("label", fmt::format("{}: {} # {}", o.name, o.shape, o.op))
-        .set("logicalBufferId", o.buffer);
+    j.set("label", fmt::format("{}: {} # {}", o.hlo_name, o.shape, o.op));
+    if (o.buffer != 0) j.set("logicalBufferId", o.buffer);
     j.set("logicalBufferSizeMib", mib(o.size))
-        .set("unpaddedShapeMib", mib(o.size))
+        .set("unpaddedShapeMib", mib(o.unpadded))
         .set("instructionName", o.name);
     j.set("shapeString", o.shape);
     if (!o.op.empty()) j.set("tfOpName", o.op);
@@ -430,25 +476,31 @@ class Viewer {
   void indefinite_lifetimes(Json& out) const {
     Json all = Json::array();
     for (const Allocation& a : assignment_.allocations) {
-      if (in_heap(a) || a.thread_local_ || a.color != color_) continue;
+      if (!a.indefinite() || a.thread_local_ || a.color != color_) continue;
       Json j = Json::object();
       if (a.index != 0) j.set("id", fmt::format("{}", a.index));
-      j.set("sizeMib", mib(a.size));
+      number(j, "sizeMib", mib(a.size));
       Json attributes = Json::array();
       if (a.parameter) attributes.push("entry computation parameter");
       if (a.live_out) attributes.push("may-be live out");
-      attributes.push("reusable");
+      if (a.reusable()) attributes.push("reusable");
       j.set("attributes", std::move(attributes));
       Json buffers = Json::array();
       std::set<std::string> shapes;
       for (const Assigned& x : a.assigned) {
         const Object o = object_of(x.buffer, "");
         shapes.insert(o.shape);
-        buffers.push(Json::object()
-                         .set("id", fmt::format("{}", x.buffer))
-                         .set("shape", o.shape)
-                         .set("sizeMib", mib(x.size))
-                         .set("hloName", o.name));
+        Json buffer = Json::object();
+        if (x.buffer != 0) buffer.set("id", fmt::format("{}", x.buffer));
+        buffer.set("shape", o.shape);
+        number(buffer, "sizeMib", mib(x.size));
+        buffer.set("hloName", o.hlo_name);
+        if (!o.shape_index.empty()) {
+          Json index = Json::array();
+          for (const int64_t k : o.shape_index) index.push(fmt::format("{}", k));
+          buffer.set("shapeIndex", std::move(index));
+        }
+        buffers.push(std::move(buffer));
       }
       j.set("logicalBuffers", std::move(buffers));
       if (shapes.size() == 1) j.set("commonShape", *shapes.begin());
@@ -475,13 +527,14 @@ class Viewer {
         Json j = Json::object();
         j.set("logicalBufferId", x.buffer).set("name", o.name);
         if (x.offset != 0) j.set("offset", x.offset);
-        j.set("size", x.size);
+        if (x.size != 0) j.set("size", x.size);
         if (span->second.first != 0) j.set("startStep", span->second.first);
         j.set("endStep", span->second.second);
         if (!o.op.empty()) j.set("tfOpName", o.op);
         j.set("category", "Temporary");
         if (!o.source.empty()) j.set("sourceInfo", source_json(o));
-        j.set("shapeString", o.shape).set("unpaddedSize", x.size);
+        j.set("shapeString", o.shape);
+        if (o.unpadded != 0) j.set("unpaddedSize", o.unpadded);
         blocks.push(std::move(j));
       }
     }
@@ -522,10 +575,13 @@ class Viewer {
   Assignment assignment_;
   const HeapTrace* trace_ = nullptr;
   std::set<int64_t> traced_;
-  std::vector<double> heap_;
+  std::vector<double> heap_, unpadded_heap_;
   std::vector<std::string> names_;
   std::map<int64_t, std::pair<int64_t, int64_t>> spans_;
-  std::vector<int64_t> alive_at_peak_;
+  std::map<int64_t, int64_t> references_;  // of buffers that hold memory
+  std::set<int64_t> successors_;           // took a freed buffer's place; end with their own FREE
+  std::map<int64_t, int64_t> holder_;      // buffer -> the one that holds its memory
+  int64_t now_ = 0, unpadded_now_ = 0, unpadded_peak_ = 0;
   int64_t indefinite_ = 0, peak_ = 0, peak_position_ = 0;
   bool damaged_ = false;
 };
