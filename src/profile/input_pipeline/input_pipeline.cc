@@ -53,6 +53,14 @@ Table advice_table() {
   return table;
 }
 
+// Which core of a TPU waited longest for its input, by step; xprof's first table.
+Table slowest_core_table() {
+  Table table{"table_0", "Core that waited longest"};
+  table.columns = {{"index", "Index", Type::kText}};
+  table.rows = {{std::string("Step number")}, {std::string("Core name")}};
+  return table;
+}
+
 Result<Report> input_pipeline(const Session& session, const Options& options) {
   const auto hosts = chosen_hosts(session, options);
   const SessionSteps steps = session_steps(hosts);
@@ -61,6 +69,7 @@ Result<Report> input_pipeline(const Session& session, const Options& options) {
   Report report;
   add_step_notes(hosts, report);
   report.figure("input_percent", "Waiting for input", bottleneck.input_percent, "%", "step time");
+  if (main_machine(hosts).hardware_type == "TPU") report.tables.push_back(slowest_core_table());
   report.tables.push_back(step_table(steps, bottleneck, main_machine(hosts).hardware_type));
   report.tables.push_back(ops_table(input, steps.steps.size()));
   report.tables.push_back(advice_table());
@@ -86,7 +95,7 @@ Result<Report> input_pipeline(const Session& session, const Options& options) {
 }
 
 std::string missing(const Session&) { return {}; }
-constexpr std::string_view kTables[] = {"{}", "step_times", "input_ops", "recommendations",
+constexpr std::string_view kTables[] = {"table_0", "step_times", "input_ops", "recommendations",
                                         "diagnostics"};
 
 }  // namespace

@@ -287,6 +287,33 @@ void add_tables(const std::string& host, const std::map<std::string, Allocator>&
   }
 }
 
+// When each TPU ran which compiled program, so that a curve can be read against them.
+Json program_runs(const std::vector<const HostAnalysis*>& hosts) {
+  Json runs = Json::array();
+  int64_t id = 0;
+  for (const HostAnalysis* host : hosts) {
+    const trace::Trace& trace = host->trace();
+    for (const trace::TrackId plane : host->words().tpu_planes) {
+      std::string_view name = trace.text(trace.tracks()[plane].name);
+      if (name.starts_with("/device:")) name.remove_prefix(8);
+      for (const trace::TrackId line : lines_of(trace, plane)) {
+        const trace::Track& track = trace.tracks()[line];
+        if (trace.text(track.name) != "XLA Modules") continue;
+        for (trace::SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
+          Json run = Json::object();
+          run.set("name", trace.name(s))
+              .set("startTimePs", fmt::format("{}", trace.begin(s).value))
+              .set("endTimePs", fmt::format("{}", trace.end(s).value))
+              .set("id", fmt::format("{}", id++))
+              .set("planeName", name);
+          runs.push(std::move(run));
+        }
+      }
+    }
+  }
+  return runs;
+}
+
 Result<Report> memory_profile(const Session& session, const Options& options) {
   Report report;
   Table summary{"allocators", "Allocators"};
@@ -351,9 +378,11 @@ Result<Report> memory_profile(const Session& session, const Options& options) {
     add_tables(host->host().name, allocators, summary, active, timeline);
   }
   document.set("memoryProfilePerAllocator", std::move(per_allocator));
+  Json programs = program_runs(hosts);
   document.set("numHosts", static_cast<int64_t>(hosts.size()))
       .set("memoryIds", std::move(ids))
       .set("version", 1);
+  if (!programs.as_array()->empty()) document.set("hloModules", std::move(programs));
   report.document = std::move(document);
   if (summary.rows.empty()) {
     report.missing.push_back(
