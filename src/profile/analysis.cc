@@ -20,12 +20,34 @@ const Steps& HostAnalysis::steps() const {
 const hlo::Modules& HostAnalysis::modules() const {
   return modules_.get([&] { return hlo::Modules(trace()); });
 }
+namespace {
+
+bool may_run_eagerly(const trace::Trace& trace, const Vocabulary& words) {
+  return words.key.is_eager != trace::kNone || words.key.eager_op != trace::kNone ||
+         trace.key("EagerExecute") != trace::kNone;
+}
+
+// The sums by op ask the grouping only for what ran eagerly. Where nothing can have, they do
+// without it, which spares the whole forest of the trace.
+const Grouping& eager_marks(const HostAnalysis& host, Grouping& nothing) {
+  if (may_run_eagerly(host.trace(), host.words())) return host.grouping();
+  nothing.eager.assign(host.trace().slice_count(), 0);
+  return nothing;
+}
+
+}  // namespace
+
 const HostOps& HostAnalysis::host_ops() const {
-  return host_ops_.get([&] { return profile::host_ops(trace(), words(), grouping()); });
+  return host_ops_.get([&] {
+    Grouping nothing;
+    return profile::host_ops(trace(), words(), eager_marks(*this, nothing));
+  });
 }
 const DeviceOps& HostAnalysis::device_ops() const {
-  return device_ops_.get(
-      [&] { return profile::device_ops(trace(), words(), grouping(), modules()); });
+  return device_ops_.get([&] {
+    Grouping nothing;
+    return profile::device_ops(trace(), words(), eager_marks(*this, nothing), modules());
+  });
 }
 const Machine& HostAnalysis::machine() const {
   return machine_.get([&] { return machine_of(trace(), words()); });

@@ -72,11 +72,35 @@ double flops_from_shapes(std::string_view type, std::string_view shape_text) {
   return 0;
 }
 
+// Adds up (step, op) pairs; null where nobody asks for them.
+class StepSums {
+ public:
+  void add(int32_t group, uint32_t op, int64_t time_ps, int64_t self_ps) {
+    if (group == Grouping::kNoGroup) return;
+    const uint64_t key = (uint64_t{static_cast<uint32_t>(group)} << 32) | op;
+    OpInStep& sum = sums_.try_emplace(key, OpInStep{group, op, 0, 0, 0}).first->second;
+    ++sum.occurrences;
+    sum.time_ps += time_ps;
+    sum.self_ps += self_ps;
+  }
+  std::vector<OpInStep> sorted() const {
+    std::vector<OpInStep> all;
+    for (const auto& [key, sum] : sums_) all.push_back(sum);
+    std::sort(all.begin(), all.end(), [](const OpInStep& a, const OpInStep& b) {
+      return std::pair(a.group, a.op) < std::pair(b.group, b.op);
+    });
+    return all;
+  }
+
+ private:
+  boost::unordered_flat_map<uint64_t, OpInStep> sums_;
+};
+
 class GpuOps {
  public:
   GpuOps(const trace::Trace& trace, const Vocabulary& words, const Grouping& grouping,
-         const hlo::Modules& modules)
-      : trace_(trace), words_(words), grouping_(grouping), modules_(modules) {}
+         const hlo::Modules& modules, StepSums* by_step = nullptr)
+      : trace_(trace), words_(words), grouping_(grouping), modules_(modules), by_step_(by_step) {}
 
   DeviceOps run() {
     for (const TrackId plane : words_.gpu_planes) add_plane(plane);
@@ -152,6 +176,9 @@ class GpuOps {
     op.self_ps += trace_.duration(s).value;
     op.min_ps = std::min(op.min_ps, trace_.duration(s).value);
     op.eager |= grouping_.eager[s] != 0;
+    if (by_step_) {
+      by_step_->add(grouping_.of[s], index, trace_.duration(s).value, trace_.duration(s).value);
+    }
     return index;
   }
 
@@ -222,6 +249,7 @@ class GpuOps {
     op.expression = hlo::instruction_text(*op.module, *op.instruction, hlo::TextStyle::kOneLine);
     op.source = op.module->source(*op.instruction);
     op.source_stack = op.module->source_stack(*op.instruction);
+    if (!op.source_stack.empty()) op.source_stack += "\n";
     op.deduplicated_name = op.instruction->deduplicated_name;
   }
 
@@ -229,6 +257,7 @@ class GpuOps {
   const Vocabulary& words_;
   const Grouping& grouping_;
   const hlo::Modules& modules_;
+  StepSums* by_step_;
   DeviceOps result_;
   boost::unordered_flat_map<Key, uint32_t> ids_;
   std::map<std::pair<uint64_t, const hlo::Instruction*>, uint32_t> hlo_ids_;
@@ -238,13 +267,15 @@ class GpuOps {
 
 struct Nested {
   uint32_t op;
+  int32_t group;
   int64_t begin, end, children;
 };
 
 class NestedOps {
  public:
-  NestedOps(const trace::Trace& trace, const Vocabulary& words, const hlo::Modules& modules)
-      : trace_(trace), words_(words), modules_(modules) {}
+  NestedOps(const trace::Trace& trace, const Vocabulary& words, const Grouping& grouping,
+            const hlo::Modules& modules, StepSums* by_step)
+      : trace_(trace), words_(words), grouping_(grouping), modules_(modules), by_step_(by_step) {}
 
   DeviceOps tpu() {
     for (const TrackId plane : words_.tpu_planes) {
@@ -305,6 +336,7 @@ class NestedOps {
       op.expression = hlo::instruction_text(*op.module, *op.instruction, hlo::TextStyle::kOneLine);
       op.source = op.module->source(*op.instruction);
       op.source_stack = op.module->source_stack(*op.instruction);
+      if (!op.source_stack.empty()) op.source_stack += "\n";
     }
     return std::move(result_);
   }
@@ -331,6 +363,7 @@ class NestedOps {
       op.self_ps += duration - top.children;
       op.min_ps = std::min(op.min_ps, duration);
       self_ps_ += duration - top.children;
+      if (by_step_) by_step_->add(top.group, top.op, duration, duration - top.children);
       if (!open.empty()) open.back().children += duration;
     };
     for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
@@ -342,7 +375,7 @@ class NestedOps {
       if (op == trace::kNone) continue;
       const auto [begin, end] = device_span(s);
       while (!open.empty() && !(open.back().begin <= begin && end <= open.back().end)) close();
-      open.push_back({op, begin, end, 0});
+      open.push_back({op, by_step_ ? grouping_.of[s] : Grouping::kNoGroup, begin, end, 0});
     }
     while (!open.empty()) close();
   }
@@ -399,6 +432,8 @@ class NestedOps {
       op.hbm_bytes += number(key.bytes_accessed);
       return;
     }
+    // An asynchronous copy is two ops; the breakdown credits HBM to the half that touches it and is
+    // empty in the other.
     wire::Cursor cursor(trace_.bytes_of(*breakdown));
     for (wire::Field f; cursor.next(f);) {
       if (f.number != 1 || !f.is_bytes()) continue;
@@ -443,7 +478,9 @@ class NestedOps {
 
   const trace::Trace& trace_;
   const Vocabulary& words_;
+  const Grouping& grouping_;
   const hlo::Modules& modules_;
+  StepSums* by_step_;
   DeviceOps result_;
   int64_t self_ps_ = 0;
   boost::unordered_flat_map<trace::LabelId, uint32_t> by_label_;
@@ -452,11 +489,49 @@ class NestedOps {
 
 }  // namespace
 
+namespace {
+
+DeviceOps collect(const trace::Trace& trace, const Vocabulary& words, const Grouping& grouping,
+                  const hlo::Modules& modules, StepSums* by_step) {
+  if (!words.tpu_planes.empty()) return NestedOps(trace, words, grouping, modules, by_step).tpu();
+  if (!words.gpu_planes.empty()) return GpuOps(trace, words, grouping, modules, by_step).run();
+  return NestedOps(trace, words, grouping, modules, by_step).cpu();
+}
+
+}  // namespace
+
 DeviceOps device_ops(const trace::Trace& trace, const Vocabulary& words, const Grouping& grouping,
                      const hlo::Modules& modules) {
-  if (!words.tpu_planes.empty()) return NestedOps(trace, words, modules).tpu();
-  if (!words.gpu_planes.empty()) return GpuOps(trace, words, grouping, modules).run();
-  return NestedOps(trace, words, modules).cpu();
+  return collect(trace, words, grouping, modules, nullptr);
+}
+
+std::vector<OpInStep> device_ops_by_step(const trace::Trace& trace, const Vocabulary& words,
+                                         const Grouping& grouping, const hlo::Modules& modules) {
+  StepSums sums;
+  (void)collect(trace, words, grouping, modules, &sums);
+  return sums.sorted();
+}
+
+DeviceOps ops_of_step(const DeviceOps& all, const std::vector<OpInStep>& parts, int32_t group) {
+  DeviceOps step;
+  step.devices = all.devices;
+  step.on_host = all.on_host;
+  auto at = std::lower_bound(parts.begin(), parts.end(), group,
+                             [](const OpInStep& part, int32_t g) { return part.group < g; });
+  for (; at != parts.end() && at->group == group; ++at) {
+    DeviceOp op = all.ops[at->op];
+    const double share = op.occurrences == 0 ? 0.0
+                                             : static_cast<double>(at->occurrences) /
+                                                   static_cast<double>(op.occurrences);
+    op.occurrences = at->occurrences;
+    op.time_ps = at->time_ps;
+    op.self_ps = at->self_ps;
+    for (double* sum : {&op.flops, &op.model_flops, &op.bytes, &op.hbm_bytes, &op.cmem_read,
+                        &op.cmem_write, &op.vmem_read, &op.vmem_write})
+      *sum *= share;
+    step.ops.push_back(std::move(op));
+  }
+  return step;
 }
 
 std::vector<FrameworkOp> framework_ops(const DeviceOps& device) {

@@ -32,24 +32,23 @@ HostOps merged_host_ops(const std::vector<const HostAnalysis*>& hosts) {
   return sum;
 }
 
-DeviceOps merged_device_ops(const std::vector<const HostAnalysis*>& hosts) {
-  if (hosts.size() == 1) return hosts[0]->device_ops();
-  DeviceOps sum;
-  std::map<std::pair<uint64_t, std::string>, size_t> ids;
-  for (const HostAnalysis* host : hosts) {
-    const DeviceOps& device = host->device_ops();
-    sum.total_ps += device.total_ps;
-    sum.idle_ps += device.idle_ps;
-    sum.devices += device.devices;
-    sum.without_module += device.without_module;
-    sum.on_host |= device.on_host;
+namespace {
+
+class OpsSum {
+ public:
+  void add(const DeviceOps& device) {
+    sum_.total_ps += device.total_ps;
+    sum_.idle_ps += device.idle_ps;
+    sum_.devices += device.devices;
+    sum_.without_module += device.without_module;
+    sum_.on_host |= device.on_host;
     for (const DeviceOp& op : device.ops) {
-      const auto [at, added] = ids.try_emplace({op.program_id, op.name}, sum.ops.size());
+      const auto [at, added] = ids_.try_emplace({op.program_id, op.name}, sum_.ops.size());
       if (added) {
-        sum.ops.push_back(op);
+        sum_.ops.push_back(op);
         continue;
       }
-      DeviceOp& into = sum.ops[at->second];
+      DeviceOp& into = sum_.ops[at->second];
       into.occurrences += op.occurrences;
       into.time_ps += op.time_ps;
       into.self_ps += op.self_ps;
@@ -57,11 +56,32 @@ DeviceOps merged_device_ops(const std::vector<const HostAnalysis*>& hosts) {
       into.model_flops += op.model_flops;
       into.bytes += op.bytes;
       into.hbm_bytes += op.hbm_bytes;
+      into.cmem_read += op.cmem_read, into.cmem_write += op.cmem_write;
+      into.vmem_read += op.vmem_read, into.vmem_write += op.vmem_write;
       into.devices += op.devices;
       into.eager |= op.eager;
     }
   }
-  return sum;
+  DeviceOps take() { return std::move(sum_); }
+
+ private:
+  DeviceOps sum_;
+  std::map<std::pair<uint64_t, std::string>, size_t> ids_;
+};
+
+}  // namespace
+
+DeviceOps merged_device_ops(const std::vector<const HostAnalysis*>& hosts) {
+  if (hosts.size() == 1) return hosts[0]->device_ops();
+  OpsSum sum;
+  for (const HostAnalysis* host : hosts) sum.add(host->device_ops());
+  return sum.take();
+}
+
+DeviceOps merge_ops(const std::vector<DeviceOps>& parts) {
+  OpsSum sum;
+  for (const DeviceOps& part : parts) sum.add(part);
+  return sum.take();
 }
 
 std::vector<FrameworkOp> merged_framework_ops(const std::vector<const HostAnalysis*>& hosts) {

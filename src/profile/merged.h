@@ -12,6 +12,7 @@ std::vector<FrameworkOp> merged_framework_ops(const std::vector<const HostAnalys
 std::vector<Kernel> merged_kernels(const std::vector<const HostAnalysis*>& hosts);
 // Pointers into the hosts' modules stay valid as long as the session.
 DeviceOps merged_device_ops(const std::vector<const HostAnalysis*>& hosts);
+DeviceOps merge_ops(const std::vector<DeviceOps>& parts);
 // Of the first host that has a device.
 const Machine& main_machine(const std::vector<const HostAnalysis*>& hosts);
 uint32_t device_count(const std::vector<const HostAnalysis*>& hosts);

@@ -59,6 +59,18 @@ struct DeviceOps {
 DeviceOps device_ops(const trace::Trace& trace, const Vocabulary& words, const Grouping& grouping,
                      const hlo::Modules& modules);
 
+// What part of the device ops falls into one step.
+struct OpInStep {
+  int32_t group;
+  uint32_t op;  // in DeviceOps::ops
+  int64_t occurrences, time_ps, self_ps;
+};
+// By group, then op. A second pass over the device slices, for the one tool that needs it.
+std::vector<OpInStep> device_ops_by_step(const trace::Trace& trace, const Vocabulary& words,
+                                         const Grouping& grouping, const hlo::Modules& modules);
+// The ops of one step: `all` scaled down to what `parts` say of the group.
+DeviceOps ops_of_step(const DeviceOps& all, const std::vector<OpInStep>& parts, int32_t group);
+
 // Device ops by framework name.
 struct FrameworkOp {
   std::string name, type;

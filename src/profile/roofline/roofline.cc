@@ -4,6 +4,7 @@
 
 #include "profile/device_rates.h"
 #include "profile/findings.h"
+#include "profile/session_steps.h"
 
 namespace sonde::profile {
 namespace {
@@ -64,6 +65,8 @@ struct RowContext {
   const Peaks& peaks;
   bool tpu, with_infeed;
   double total, devices;
+  std::string step = "Total";
+  double steps = 1;  // figures are averages over so many
 };
 
 std::vector<Cell> row_of(const DeviceOp& op, int64_t rank, double fraction, double cumulative,
@@ -72,14 +75,15 @@ std::vector<Cell> row_of(const DeviceOp& op, int64_t rank, double fraction, doub
   const double n = static_cast<double>(op.occurrences);
   const bool program = rank == 0;
   const double self = program ? 0 : micros(op.self_ps);
-  std::vector<Cell> row{std::string("Total"),
+  const double time = micros(op.time_ps) / context.steps;
+  std::vector<Cell> row{context.step,
                         rank,
                         op.category,
                         op.name,
                         op.occurrences,
-                        micros(op.time_ps),
+                        time,
                         ratio(micros(op.time_ps), n),
-                        self,
+                        self / context.steps,
                         ratio(self, n),
                         fraction,
                         cumulative};
@@ -100,7 +104,7 @@ std::vector<Cell> row_of(const DeviceOp& op, int64_t rank, double fraction, doub
   row.emplace_back(ratio(op.flops, op.vmem_write));
   row.emplace_back(r.bottleneck_intensity);
   row.emplace_back(context.peaks.gflops > 0 ? r.bound_by : std::string("Unknown"));
-  row.emplace_back(ratio(micros(op.time_ps), context.devices));
+  row.emplace_back(ratio(time, context.devices));
   row.emplace_back(ratio(static_cast<double>(op.time_ps), context.total));
   row.emplace_back(ratio(r.gflops, r.efficiency()));
   row.emplace_back(r.efficiency());
@@ -116,7 +120,9 @@ bool is_infeed(const DeviceOp& op) {
   return op.category.starts_with("infeed") || op.category.starts_with("outfeed");
 }
 
-void add_rows(Table& table, const DeviceOps& device, const RowContext& context) {
+enum class Rows : uint8_t { kProgram, kAll };
+
+void add_rows(Table& table, const DeviceOps& device, const RowContext& context, Rows rows) {
   DeviceOp program;
   program.name = program.category = "Program";
   program.occurrences = 1;
@@ -132,6 +138,7 @@ void add_rows(Table& table, const DeviceOps& device, const RowContext& context) 
     program.vmem_read += op->vmem_read, program.vmem_write += op->vmem_write;
   }
   table.rows.push_back(row_of(program, 0, 0, 0, context));
+  if (rows == Rows::kProgram) return;
   double cumulative = 0;
   int64_t rank = 0;
   for (const DeviceOp* op : order) {
@@ -140,6 +147,47 @@ void add_rows(Table& table, const DeviceOps& device, const RowContext& context) 
     cumulative += fraction;
     table.rows.push_back(row_of(*op, ++rank, fraction, cumulative, context));
   }
+}
+
+// The ops of each step of the session, all hosts together. The first and the last of more than five
+// steps are cut off by the capture as a rule and left out of the average.
+struct StepOps {
+  std::vector<std::pair<std::string, DeviceOps>> steps;
+  DeviceOps inner;
+  double averaged = 0;
+};
+
+StepOps ops_by_step(const std::vector<const HostAnalysis*>& hosts) {
+  StepOps result;
+  const SessionSteps all = session_steps(hosts);
+  if (all.steps.empty()) return result;
+  std::vector<std::vector<OpInStep>> parts;
+  for (const HostAnalysis* host : all.hosts) {
+    parts.push_back(
+        device_ops_by_step(host->trace(), host->words(), host->grouping(), host->modules()));
+  }
+  std::vector<DeviceOps> inner;
+  for (size_t i = 0; i < all.steps.size(); ++i) {
+    const SessionStep& step = all.steps[i];
+    std::vector<DeviceOps> of_hosts;
+    for (size_t h = 0; h < step.by_host.size(); ++h) {
+      DeviceOps ops = ops_of_step(all.hosts[h]->device_ops(), parts[h], step.by_host[h]->group);
+      int64_t busy = 0;
+      for (const DeviceOp& op : ops.ops) busy += op.self_ps;
+      ops.total_ps = std::max(busy, step.by_host[h]->duration() * int64_t{ops.devices});
+      ops.idle_ps = ops.total_ps - busy;
+      of_hosts.push_back(std::move(ops));
+    }
+    DeviceOps merged = merge_ops(of_hosts);
+    const bool cut_off = all.steps.size() > 5 && (i == 0 || i + 1 == all.steps.size());
+    if (!cut_off) {
+      inner.push_back(merged);
+      ++result.averaged;
+    }
+    result.steps.emplace_back(fmt::format("{}", i), std::move(merged));
+  }
+  result.inner = merge_ops(inner);
+  return result;
 }
 
 Result<Report> roofline(const Session& session, const Options& options) {
@@ -154,8 +202,22 @@ Result<Report> roofline(const Session& session, const Options& options) {
   table.columns = columns_of(tpu);
   if (device.devices != 0) {
     const double devices = device.on_host ? 1 : static_cast<double>(device_count(hosts));
-    for (const bool with_infeed : {true, false})
-      add_rows(table, device, {p, tpu, with_infeed, static_cast<double>(device.total_ps), devices});
+    const StepOps steps = ops_by_step(hosts);
+    for (const bool with_infeed : {true, false}) {
+      add_rows(table, device, {p, tpu, with_infeed, static_cast<double>(device.total_ps), devices},
+               Rows::kAll);
+      if (steps.averaged > 0) {
+        add_rows(table, steps.inner,
+                 {p, tpu, with_infeed, static_cast<double>(steps.inner.total_ps), devices,
+                  "Average", steps.averaged},
+                 Rows::kAll);
+      }
+      for (const auto& [name, ops] : steps.steps) {
+        add_rows(table, ops,
+                 {p, tpu, with_infeed, static_cast<double>(ops.total_ps), devices, name},
+                 Rows::kProgram);
+      }
+    }
   }
   table.property("device_type", machine.hardware_type == "CPU_ONLY" ? "" : machine.device_type);
   table.property("peak_flop_rate", digits(p.gflops));
