@@ -1,6 +1,8 @@
 #include "import/xplane/plane.h"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 #include "base/strings.h"
 #include "base/wire.h"
@@ -164,6 +166,92 @@ int64_t line_base_ps(int64_t timestamp_ns, int64_t subtract_ns) {
   return std::clamp(ns, -kLimit, kLimit) * 1000;
 }
 
+namespace {
+
+// Reads the fields this file knows, whose keys take one byte each, without the bookkeeping of a
+// Cursor. Anything else ends it with false; the Cursor then reads the message from its start.
+class Quick {
+ public:
+  explicit Quick(Bytes message) : p_(message.data()), end_(message.data() + message.size()) {}
+
+  bool at_end() const { return p_ == end_; }
+  uint8_t key() { return static_cast<uint8_t>(*p_++); }
+  bool varint(uint64_t& value) {
+    if (p_ == end_) return false;
+    value = static_cast<uint64_t>(*p_);
+    if (value < 0x80) {
+      ++p_;
+      return true;
+    }
+    const std::byte* next = wire::read_varint(p_, end_, value);
+    if (!next) return false;
+    p_ = next;
+    return true;
+  }
+  bool signed_varint(int64_t& value) {
+    uint64_t bits;
+    if (!varint(bits)) return false;
+    value = static_cast<int64_t>(bits);
+    return true;
+  }
+  bool fixed64(uint64_t& value) {
+    if (end_ - p_ < 8) return false;
+    std::memcpy(&value, p_, 8);
+    p_ += 8;
+    return true;
+  }
+  bool bytes(Bytes& value) {
+    uint64_t length;
+    if (!varint(length) || length > static_cast<uint64_t>(end_ - p_)) return false;
+    value = {p_, static_cast<size_t>(length)};
+    p_ += length;
+    return true;
+  }
+
+ private:
+  const std::byte* p_;
+  const std::byte* end_;
+};
+
+// Stats of one event, and whether it stands for several (num_occurrences).
+void count_stats(Bytes message, uint32_t& stats, bool& aggregated) {
+  Quick in(message);
+  while (!in.at_end()) {
+    bool good;
+    uint64_t number;
+    Bytes stat;
+    switch (in.key()) {
+      case 0x08:
+      case 0x10:
+      case 0x18:
+        good = in.varint(number);
+        break;
+      case 0x22:
+        good = in.bytes(stat);
+        ++stats;
+        break;
+      case 0x28:
+        good = in.varint(number);
+        aggregated = true;
+        break;
+      default:
+        good = false;
+        break;
+    }
+    if (good) continue;
+    stats = 0;
+    aggregated = false;
+    wire::Cursor cursor(message);
+    for (wire::Field e; cursor.next(e);) {
+      stats += e.number == 4 && e.is_bytes();
+      aggregated |= e.number == 5;
+    }
+    return;
+  }
+}
+
+}  // namespace
+
 void count(Line& line) {
   wire::Cursor cursor(line.bytes);
   for (wire::Field f; cursor.next(f);) {
@@ -181,11 +269,7 @@ void count(Line& line) {
         if (!f.is_bytes()) break;
         uint32_t stats = 0;
         bool aggregated = false;
-        wire::Cursor event(f.bytes);
-        for (wire::Field e; event.next(e);) {
-          stats += e.number == 4 && e.is_bytes();
-          aggregated |= e.number == 5;
-        }
+        count_stats(f.bytes, stats, aggregated);
         if (aggregated) {
           ++line.aggregated;
           line.aggregated_args += stats + 1;
@@ -211,6 +295,126 @@ void count(Line& line) {
   line.damaged += !cursor.ok();
 }
 
+namespace {
+
+// The fields of one event, without its stats.
+struct Event {
+  int64_t metadata_id = 0, offset = 0, duration = 0;
+  std::optional<int64_t> occurrences;
+};
+
+bool quick_stat(Bytes message, Stat& stat) {
+  Quick in(message);
+  while (!in.at_end()) {
+    bool good;
+    switch (in.key()) {
+      case 0x08:
+        good = in.signed_varint(stat.metadata_id);
+        break;
+      case 0x11:
+        stat.kind = Stat::Kind::kDouble;
+        good = in.fixed64(stat.bits);
+        break;
+      case 0x18:
+        stat.kind = Stat::Kind::kUint;
+        good = in.varint(stat.bits);
+        break;
+      case 0x20:
+        stat.kind = Stat::Kind::kInt;
+        good = in.varint(stat.bits);
+        break;
+      case 0x2a:
+        stat.kind = Stat::Kind::kText;
+        good = in.bytes(stat.bytes);
+        break;
+      case 0x32:
+        stat.kind = Stat::Kind::kBytes;
+        good = in.bytes(stat.bytes);
+        break;
+      case 0x38:
+        stat.kind = Stat::Kind::kRef;
+        good = in.varint(stat.bits);
+        break;
+      default:
+        return false;
+    }
+    if (!good) return false;
+  }
+  return true;
+}
+
+void add_stat(Bytes message, const Plane& plane, Line& line, trace::Builder::Block& block) {
+  if (block.used_args >= block.arg_key.size()) return;
+  Stat stat;
+  if (!quick_stat(message, stat)) {
+    stat = {};
+    line.damaged += !read_stat(message, stat);
+  }
+  const uint32_t key = plane.stat_text.get(stat.metadata_id);
+  ArgValue value;
+  if (stat.kind == Stat::Kind::kText) {
+    value = {kLocalText, line.local_text.id(as_text(stat.bytes))};
+  } else if (stat.kind == Stat::Kind::kBytes) {
+    line.local_blobs.emplace_back(as_text(stat.bytes));
+    value = {kLocalBytes, line.local_blobs.size() - 1};
+  } else {
+    value = plain_value(stat, plane);
+  }
+  block.arg_key[block.used_args] = packed_key(key == kNone ? 0 : key, value.type);
+  block.arg_bits[block.used_args++] = value.bits;
+}
+
+// An event with a place in time, read in one go with its stats. False (and no stat kept) when it
+// is of another kind or has unknown fields.
+bool quick_event(Bytes message, Event& event, Fill& fill) {
+  const uint32_t args_before = fill.block.used_args;
+  const uint64_t damaged_before = fill.line.damaged;
+  Quick in(message);
+  while (!in.at_end()) {
+    bool good;
+    Bytes stat;
+    switch (in.key()) {
+      case 0x08:
+        good = in.signed_varint(event.metadata_id);
+        break;
+      case 0x10:
+        good = in.signed_varint(event.offset);
+        break;
+      case 0x18:
+        good = in.signed_varint(event.duration);
+        break;
+      case 0x22:
+        good = in.bytes(stat);
+        if (good) add_stat(stat, fill.plane, fill.line, fill.block);
+        break;
+      default:
+        good = false;
+        break;
+    }
+    if (!good) {
+      fill.block.used_args = args_before;
+      fill.line.damaged = damaged_before;
+      return false;
+    }
+  }
+  return true;
+}
+
+Event read_event(Bytes message, Line& line) {
+  Event event;
+  wire::Cursor cursor(message);
+  for (wire::Field e; cursor.next(e);) {
+    if (e.number == 1) event.metadata_id = e.as_int();
+    if (e.number == 2) event.offset = e.as_int();
+    if (e.number == 3) event.duration = e.as_int();
+    if (e.number == 5) event.occurrences = e.as_int();
+  }
+  line.damaged += !cursor.ok();
+  return event;
+}
+
+}  // namespace
+
 void fill(Fill& fill) {
   const Plane& plane = fill.plane;
   Line& line = fill.line;
@@ -218,55 +422,32 @@ void fill(Fill& fill) {
   wire::Cursor cursor(line.bytes);
   for (wire::Field f; cursor.next(f);) {
     if (f.number != 4 || !f.is_bytes()) continue;
-    int64_t metadata_id = 0, offset = 0, duration = 0;
-    std::optional<int64_t> occurrences;
-    Bytes first_stats = f.bytes;
-    // Two passes over a short message: which block it belongs to is only known at its end.
-    wire::Cursor event(f.bytes);
-    bool has_stats = false;
-    for (wire::Field e; event.next(e);) {
-      if (e.number == 1) metadata_id = e.as_int();
-      if (e.number == 2) offset = e.as_int();
-      if (e.number == 3) duration = e.as_int();
-      if (e.number == 5) occurrences = e.as_int();
-      has_stats |= e.number == 4;
-    }
-    line.damaged += !event.ok();
-    if (occurrences && !fill.aggregate) continue;
-    trace::Builder::Block& block = occurrences ? *fill.aggregate : fill.block;
+    Event event;
+    const bool has_room = fill.block.used < fill.block.begin.size();
+    const bool quick = has_room && quick_event(f.bytes, event, fill);
+    if (!quick) event = read_event(f.bytes, line);
+    if (event.occurrences && !fill.aggregate) continue;
+    trace::Builder::Block& block = event.occurrences ? *fill.aggregate : fill.block;
     if (block.used >= block.begin.size()) continue;
     const uint32_t at = block.used++;
-    uint32_t label = plane.event_label.get(metadata_id);
+    uint32_t label = plane.event_label.get(event.metadata_id);
     if (label == kNone) {
       label = plane.unnamed;
       ++line.nameless;
     }
-    block.begin[at] = trace::clamped_begin(base + trace::clamped_begin(occurrences ? 0 : offset));
-    block.duration[at] = trace::clamped_duration(duration);
+    const int64_t offset = event.occurrences ? 0 : event.offset;
+    block.begin[at] = trace::clamped_begin(base + trace::clamped_begin(offset));
+    block.duration[at] = trace::clamped_duration(event.duration);
     block.label[at] = label;
-    if (has_stats) {
-      wire::Cursor again(first_stats);
+    if (!quick) {
+      wire::Cursor again(f.bytes);
       for (wire::Field e; again.next(e);) {
-        if (e.number != 4 || !e.is_bytes() || block.used_args >= block.arg_key.size()) continue;
-        Stat stat;
-        line.damaged += !read_stat(e.bytes, stat);
-        const uint32_t key = plane.stat_text.get(stat.metadata_id);
-        ArgValue value;
-        if (stat.kind == Stat::Kind::kText) {
-          value = {kLocalText, line.local_text.id(as_text(stat.bytes))};
-        } else if (stat.kind == Stat::Kind::kBytes) {
-          line.local_blobs.emplace_back(as_text(stat.bytes));
-          value = {kLocalBytes, line.local_blobs.size() - 1};
-        } else {
-          value = plain_value(stat, plane);
-        }
-        block.arg_key[block.used_args] = packed_key(key == kNone ? 0 : key, value.type);
-        block.arg_bits[block.used_args++] = value.bits;
+        if (e.number == 4 && e.is_bytes()) add_stat(e.bytes, plane, line, block);
       }
     }
-    if (occurrences && block.used_args < block.arg_key.size()) {
+    if (event.occurrences && block.used_args < block.arg_key.size()) {
       block.arg_key[block.used_args] = packed_key(fill.occurrences, ArgType::kInt);
-      block.arg_bits[block.used_args++] = static_cast<uint64_t>(*occurrences);
+      block.arg_bits[block.used_args++] = static_cast<uint64_t>(*event.occurrences);
     }
     block.arg_end[at] = block.first_arg + block.used_args;
   }
