@@ -22,7 +22,7 @@ export function stepNumber(name: string): number | null {
 /** The run a capture was taken in: sessions lie under the run's folder. */
 export const isOfRun = (capture: string, run: string): boolean => capture === run || (run !== '' && run !== '.' && capture.startsWith(`${run}/`)) || (capture !== '' && run.startsWith(`${capture}/`)) || capture === '' || capture === '.';
 
-const MOST = 12;
+const MOST = 8;
 const MOST_BYTES = 64e6; // larger captures are opened by hand
 
 let steps = $state.raw<readonly CapturedStep[]>([]);

@@ -1,6 +1,6 @@
 // Numbers of a Report as people read them: the unit of the column decides.
 import {formatPicos} from '../../draw/trace/time-axis.ts';
-import {formatMemory, formatValue} from '../../text/format.ts';
+import {formatCount, formatMemory, formatValue} from '../../text/format.ts';
 import type {Cell} from '../../data/profile.ts';
 
 const PICOS: Readonly<Record<string, number>> = {ps: 1, ns: 1e3, us: 1e6, µs: 1e6, ms: 1e9, s: 1e12};
@@ -25,6 +25,8 @@ export function cellText(value: Cell, unit = ''): string {
   if (typeof value === 'string') return value;
   if (unit === 'bytes') return formatMemory(value);
   if (unit === 'ps') return formatPicos(value);
+  if (unit === 'fraction') return `${formatValue(value * 100, 3)}\u202f%`;
+  if (Math.abs(value) >= 1e4 && Math.abs(value) < 1e15) return formatCount(value);
   return Number.isInteger(value) ? String(value) : formatValue(value, 4);
 }
 

@@ -17,4 +17,15 @@ export type PageLoad = () => Promise<{default: Component<PageProps>}>;
 
 export const PAGES: Readonly<Record<string, PageLoad>> = {
   overview_page: () => import('./pages/Overview.svelte'),
+  input_pipeline_analyzer: () => import('./pages/InputPipeline.svelte'),
+  framework_op_stats: () => import('./pages/FrameworkOps.svelte'),
+  kernel_stats: () => import('./pages/Kernels.svelte'),
+  memory_profile: () => import('./pages/Memory.svelte'),
+  pod_viewer: () => import('./pages/Pod.svelte'),
+  tf_data_bottleneck_analysis: () => import('./pages/TfData.svelte'),
+  op_profile: () => import('./pages/OpProfile.svelte'),
+  hlo_stats: () => import('./pages/HloStats.svelte'),
+  roofline_model: () => import('./pages/Roofline.svelte'),
+  memory_viewer: () => import('./pages/MemoryViewer.svelte'),
+  graph_viewer: () => import('./pages/HloGraph.svelte'),
 };

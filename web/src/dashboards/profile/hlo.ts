@@ -1,0 +1,66 @@
+// Reads HLO text, as far as a picture of it needs: computations, their instructions, operands and calls.
+
+export interface Instruction {
+  readonly name: string;
+  readonly shape: string;
+  readonly op: string;
+  readonly operands: readonly string[];
+  readonly calls: readonly string[];
+  readonly rest: string; // attributes
+  readonly root: boolean;
+}
+export interface Computation {
+  readonly name: string;
+  readonly entry: boolean;
+  readonly instructions: readonly Instruction[];
+}
+
+const LINE = /^\s*(ROOT )?%?([\w.$-]+) = (.+)$/;
+const HEAD = /^(ENTRY )?%?([\w.$-]+)\b.*\{\s*$/;
+
+/** Where the bracket that opens at `from` closes. */
+function closing(text: string, from: number): number {
+  let depth = 0;
+  for (let i = from; i < text.length; i++) {
+    if (text[i] === '(') depth++;
+    else if (text[i] === ')' && --depth === 0) return i;
+  }
+  return text.length;
+}
+
+function parseLine(line: string): Instruction | null {
+  const [, root, name, body] = LINE.exec(line) ?? [];
+  if (name === undefined || body === undefined) return null;
+  // A shape is one word, or a tuple in brackets; the operation follows it.
+  const shapeEnd = body.startsWith('(') ? closing(body, 0) + 1 : body.indexOf(' ');
+  const shape = body.slice(0, shapeEnd);
+  const call = body.slice(shapeEnd).trimStart();
+  const open = call.indexOf('(');
+  if (open < 0) return null;
+  const close = closing(call, open);
+  const inside = call.slice(open + 1, close);
+  const rest = call.slice(close + 1).replace(/^,\s*/, '');
+  return {
+    name, shape, op: call.slice(0, open), rest, root: root !== undefined,
+    operands: [...inside.matchAll(/%([\w.$-]+)/g)].map((match) => match[1]!),
+    calls: [...rest.matchAll(/(?:calls|to_apply|body|condition)=%?([\w.$-]+)/g)].map((match) => match[1]!),
+  };
+}
+
+export function parseHlo(text: string): readonly Computation[] {
+  const found: Computation[] = [];
+  let open: {name: string; entry: boolean; instructions: Instruction[]} | null = null;
+  for (const line of text.split('\n')) {
+    if (open === null) {
+      const [, entry, name] = HEAD.exec(line) ?? [];
+      if (name !== undefined && !line.startsWith('HloModule')) open = {name, entry: entry !== undefined, instructions: []};
+    } else if (line.startsWith('}')) {
+      found.push(open);
+      open = null;
+    } else {
+      const one = parseLine(line);
+      if (one !== null) open.instructions.push(one);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,34 @@
+// The buffers of a compiled program alive at its peak, out of the memory viewer's document.
+export interface Buffer {
+  readonly id: string;
+  readonly index: number; // in the order of the program
+  readonly name: string;
+  readonly label: string;
+  readonly mib: number;
+  readonly unpadded: number;
+  readonly shape: string;
+  readonly group: string;
+}
+export interface Buffers {
+  readonly module: string;
+  readonly peak: number; // MiB
+  readonly unpaddedPeak: number;
+  readonly parameters: number;
+  readonly alive: readonly Buffer[];
+  readonly spans: ReadonlyMap<string, readonly [number, number]>; // life of a buffer in positions
+}
+
+type Fields = Record<string, unknown>;
+const object = (value: unknown): Fields => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {});
+const number = (value: unknown): number => Number(value ?? 0) || 0;
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+export function buffersOf(document: unknown): Buffers {
+  const fields = object(document);
+  const heap = Array.isArray(fields['maxHeap']) ? fields['maxHeap'].map(object) : [];
+  return {
+    module: text(fields['moduleName']), peak: number(fields['peakHeapMib']), unpaddedPeak: number(fields['peakUnpaddedHeapMib']), parameters: number(fields['entryComputationParametersMib']),
+    alive: heap.map((one, index) => ({id: String(one['logicalBufferId'] ?? ''), index, name: text(one['instructionName']), label: text(one['label']), mib: number(one['logicalBufferSizeMib']), unpadded: number(one['unpaddedShapeMib']), shape: text(one['shapeString']), group: text(one['groupName'])})),
+    spans: new Map(Object.entries(object(fields['logicalBufferSpans'])).map(([id, span]) => [id, [number(object(span)['start']), number(object(span)['limit'])] as const])),
+  };
+}
