@@ -187,22 +187,31 @@ std::optional<Neighbours> all_neighbours(const Points& points, const NeighbourSe
 }
 
 Neighbours neighbours_of(const Points& points, size_t row, const NeighbourSearch& search) {
-  Neighbours out = empty_result(1, points.count, search.k);
-  if (out.k == 0) return out;
-  const float* query = points.row(row);
-  const float query_norm = std::sqrt(dot(query, query, points.dims));
-  Best best(out.k);
-  for (size_t i = 0; i < points.count; ++i) {
+  return neighbours_of(RowsView{points.values.data(), points.count, points.dims}, row, search);
+}
+
+Neighbours neighbours_of(const RowsView& rows, size_t row, const NeighbourSearch& search,
+                         std::span<const uint32_t> among) {
+  Best best(search.k);
+  const float* query = rows.row(row);
+  const float query_norm = std::sqrt(dot(query, query, rows.dims));
+  const size_t candidates = among.empty() ? rows.count : among.size();
+  size_t others = 0;
+  for (size_t c = 0; c < candidates && search.k > 0; ++c) {
+    const size_t i = among.empty() ? c : among[c];
     if (i == row) continue;
+    ++others;
     float squared;
     if (search.metric == Metric::kEuclidean) {
-      squared = squared_distance(query, points.row(i), points.dims);
+      squared = squared_distance(query, rows.row(i), rows.dims);
     } else {
-      const float norm = query_norm * std::sqrt(dot(points.row(i), points.row(i), points.dims));
-      squared = 2 - 2 * (norm > 0 ? dot(query, points.row(i), points.dims) / norm : 0);
+      const float norm = query_norm * std::sqrt(dot(rows.row(i), rows.row(i), rows.dims));
+      squared = 2 - 2 * (norm > 0 ? dot(query, rows.row(i), rows.dims) / norm : 0);
     }
-    best.offer(squared, static_cast<uint32_t>(i));
+    // Where a value is not finite the row is infinitely far.
+    best.offer(std::isnan(squared) ? INFINITY : squared, static_cast<uint32_t>(i));
   }
+  Neighbours out = empty_result(1, others + 1, search.k);
   best.write(out, 0, search.metric);
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -32,7 +33,17 @@ struct NeighbourSearch {
 std::optional<Neighbours> all_neighbours(const Points& points, const NeighbourSearch& search,
                                          ThreadPool& pool, const Progress& progress = {});
 
-// The nearest rows of one row, exact.
+// Rows of somebody else's table.
+struct RowsView {
+  const float* values = nullptr;
+  size_t count = 0, dims = 0;
+
+  const float* row(size_t i) const { return values + i * dims; }
+};
+
+// The nearest rows of one row, exact; `among` (all when empty) are the rows to choose from.
+Neighbours neighbours_of(const RowsView& rows, size_t row, const NeighbourSearch& search,
+                         std::span<const uint32_t> among = {});
 Neighbours neighbours_of(const Points& points, size_t row, const NeighbourSearch& search);
 
 }  // namespace sonde::embed

@@ -4,6 +4,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <mutex>
 #include <random>
@@ -21,10 +22,12 @@ Eigen::Index index(size_t i) { return static_cast<Eigen::Index>(i); }
 struct Centred {
   const Points& points;
   ThreadPool& pool;
+  const Progress& progress;
   Vector mean;
+  mutable std::atomic<bool> stopped = false;
 
-  Centred(const Points& p, ThreadPool& threads)
-      : points(p), pool(threads), mean(Vector::Zero(index(p.dims))) {
+  Centred(const Points& p, ThreadPool& threads, const Progress& report)
+      : points(p), pool(threads), progress(report), mean(Vector::Zero(index(p.dims))) {
     for (size_t i = 0; i < p.count; ++i) {
       for (size_t k = 0; k < p.dims; ++k) mean[index(k)] += p.row(i)[k];
     }
@@ -33,10 +36,13 @@ struct Centred {
 
   size_t jobs() const { return (points.count + kRowsPerJob - 1) / kRowsPerJob; }
 
-  // Calls fn(block of centred rows, job) for every block, on the pool.
+  // Calls fn(block of centred rows, job) for every block, on the pool; leaves the rest out once
+  // the caller has asked to stop.
   template <class Fn>
   void for_each_block(Fn&& fn) const {
+    std::atomic<int> done = 0;
     pool.for_each(jobs(), [&](size_t job) {
+      if (stopped) return;
       const size_t first = job * kRowsPerJob, rows = std::min(kRowsPerJob, points.count - first);
       Matrix block(rows, points.dims);
       for (size_t i = 0; i < rows; ++i) {
@@ -44,6 +50,7 @@ struct Centred {
           block(index(i), index(k)) = points.row(first + i)[k] - mean[index(k)];
       }
       fn(block, job);
+      if (!progress("components", ++done, static_cast<int>(jobs()))) stopped = true;
     });
   }
 
@@ -77,6 +84,7 @@ struct Basis {
 Basis exact_basis(const Centred& data, size_t components) {
   const auto d = index(data.points.dims), c = index(components);
   Matrix covariance = data.sum(d, d, [](const Matrix& x) -> Matrix { return x.transpose() * x; });
+  if (data.stopped) return {};
   covariance /= static_cast<double>(data.points.count);
   const Eigen::SelfAdjointEigenSolver<Matrix> solver(covariance);
   return {solver.eigenvectors().rightCols(c).rowwise().reverse(),
@@ -88,7 +96,7 @@ Matrix orthonormal(const Matrix& columns) {
          Matrix::Identity(columns.rows(), columns.cols());
 }
 
-Basis random_basis(const Centred& data, size_t components, const Progress& progress) {
+Basis random_basis(const Centred& data, size_t components) {
   constexpr int kPowerRounds = 6;
   const auto d = index(data.points.dims), c = index(components);
   const auto width = index(std::min(data.points.dims, components + 20));
@@ -98,7 +106,7 @@ Basis random_basis(const Centred& data, size_t components, const Progress& progr
   for (Eigen::Index i = 0; i < q.size(); ++i) q.data()[i] = normal(random);
   Matrix image;
   for (int round = 0; round < kPowerRounds; ++round) {
-    if (!progress("components", round, kPowerRounds)) return {};
+    if (data.stopped) return {};
     q = orthonormal(round == 0 ? q : image);
     image = data.sum(d, width, [&](const Matrix& x) -> Matrix { return x.transpose() * (x * q); });
   }
@@ -118,10 +126,10 @@ Components pca(const Points& points, size_t components, ThreadPool& pool, const 
   if (points.count == 0 || points.dims == 0 || !progress("components", 0, 1)) return {};
   Components result;
   result.count = std::min({components, points.dims, points.count});
-  const Centred data(points, pool);
+  const Centred data(points, pool, progress);
   Basis basis = points.dims <= exact_dims ? exact_basis(data, result.count)
-                                          : random_basis(data, result.count, progress);
-  if (basis.directions.size() == 0) return {};
+                                          : random_basis(data, result.count);
+  if (basis.directions.size() == 0 || data.stopped) return {};
 
   for (Eigen::Index c = 0; c < basis.directions.cols(); ++c) {
     Eigen::Index largest;
@@ -139,6 +147,7 @@ Components pca(const Points& points, size_t components, ThreadPool& pool, const 
     std::copy_n(projected.data(), projected.size(),
                 &result.positions[job * kRowsPerJob * result.count]);
   });
+  if (data.stopped) return {};
   progress("components", 1, 1, result.positions);
   return result;
 }

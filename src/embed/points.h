@@ -45,4 +45,11 @@ struct Progress {
   }
 };
 
+// For a step inside another projection: its positions are not the picture.
+inline Progress without_positions(const Progress& progress) {
+  return {[&progress](const char* stage, int iteration, int of, std::span<const float>) {
+    return progress(stage, iteration, of);
+  }};
+}
+
 }  // namespace sonde::embed

@@ -51,10 +51,10 @@ void supervise(SparseRows& p, const TsneParams& params) {
 // The first two or three principal components, scaled small, so that the global layout means
 // something.
 std::vector<float> initial_positions(const Points& points, const TsneParams& params,
-                                     ThreadPool& pool) {
+                                     ThreadPool& pool, const Progress& progress) {
   const auto dims = static_cast<size_t>(params.dims);
   std::vector<float> y(points.count * dims);
-  const Components components = pca(points, dims, pool);
+  const Components components = pca(points, dims, pool, without_positions(progress));
   double spread = 0;
   for (size_t i = 0; i < points.count; ++i) {
     for (size_t k = 0; k < components.count; ++k) {
@@ -153,15 +153,28 @@ class Optimiser {
   double last_q_sum_ = 1;
 };
 
+// Moves every coordinate by up to a tenth of the picture's radius.
+void jitter(std::vector<float>& y, std::mt19937& random) {
+  float radius = 0;
+  for (const float value : y) radius = std::max(radius, std::abs(value));
+  std::uniform_real_distribution<float> move(-radius / 10, radius / 10);
+  for (float& value : y) value += move(random);
+}
+
 template <int D>
 void optimise(const SparseRows& p, State& state, const TsneParams& params, ThreadPool& pool,
-              const Progress& progress, const std::atomic<double>* live_rate, bool continued,
+              const Progress& progress, TsneControls* controls, bool continued,
               Projection& result) {
   Optimiser<D> optimiser(p, state, pool);
+  std::mt19937 random(params.seed);
   const double automatic = std::max(50.0, static_cast<double>(p.rows()) / kExaggeration);
   result.finished = true;
   for (int round = 0; round < params.iterations; ++round) {
-    const double asked = live_rate ? live_rate->load() : params.learning_rate;
+    const double asked = controls ? controls->learning_rate.load() : params.learning_rate;
+    if (controls && controls->perturb > 0) {
+      --controls->perturb;
+      jitter(state.y, random);
+    }
     const bool early = round < kExaggerated && !continued;
     optimiser.step(early ? kExaggeration : 1, early ? 0.5f : 0.8f, asked > 0 ? asked : automatic,
                    static_cast<float>(params.theta));
@@ -176,8 +189,7 @@ void optimise(const SparseRows& p, State& state, const TsneParams& params, Threa
 }  // namespace
 
 Projection tsne(const Points& points, const TsneParams& params, ThreadPool& pool,
-                const Progress& progress, std::span<const float> start,
-                const std::atomic<double>* live_learning_rate) {
+                const Progress& progress, std::span<const float> start, TsneControls* controls) {
   Projection result;
   result.dims = params.dims == 3 ? 3 : 2;
   TsneParams used = params;
@@ -199,13 +211,13 @@ Projection tsne(const Points& points, const TsneParams& params, ThreadPool& pool
 
   State state;
   state.y = continued ? std::vector<float>(start.begin(), start.end())
-                      : initial_positions(points, used, pool);
+                      : initial_positions(points, used, pool, progress);
   state.velocity.assign(wanted, 0);
   state.gains.assign(wanted, 1);
   if (result.dims == 2) {
-    optimise<2>(p, state, used, pool, progress, live_learning_rate, continued, result);
+    optimise<2>(p, state, used, pool, progress, controls, continued, result);
   } else {
-    optimise<3>(p, state, used, pool, progress, live_learning_rate, continued, result);
+    optimise<3>(p, state, used, pool, progress, controls, continued, result);
   }
   result.positions = std::move(state.y);
   return result;

@@ -38,10 +38,15 @@ struct Projection {
   double final_cost = 0;  // t-SNE: Kullback-Leibler divergence, approximated on the sparse pairs
 };
 
-// `start` (rows * dims, may be empty) continues from given positions. `live_learning_rate` may be
-// changed by another thread while it runs; may be null.
+// What another thread may change while t-SNE runs.
+struct TsneControls {
+  std::atomic<double> learning_rate = 0;  // as in TsneParams
+  std::atomic<int> perturb = 0;           // rounds in which every point is jittered
+};
+
+// `start` (rows * dims, may be empty) continues from given positions. `controls` may be null.
 Projection tsne(const Points& points, const TsneParams& params, ThreadPool& pool,
                 const Progress& progress = {}, std::span<const float> start = {},
-                const std::atomic<double>* live_learning_rate = nullptr);
+                TsneControls* controls = nullptr);
 
 }  // namespace sonde::embed

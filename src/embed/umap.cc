@@ -81,8 +81,8 @@ struct Random {  // xorshift: one state a vertex, so that order of work does not
 };
 
 std::vector<float> initial_positions(const Points& points, size_t dims, uint32_t seed,
-                                     ThreadPool& pool) {
-  const Components components = pca(points, dims, pool);
+                                     ThreadPool& pool, const Progress& progress) {
+  const Components components = pca(points, dims, pool, without_positions(progress));
   std::vector<float> y(points.count * dims);
   float largest = 1e-12f;
   for (const float v : components.positions) largest = std::max(largest, std::abs(v));
@@ -251,7 +251,7 @@ Projection umap(const Points& points, const UmapParams& params, ThreadPool& pool
   result.neighbours_recall = neighbours->recall;
   const SparseRows graph = symmetric(*neighbours, memberships(*neighbours, points.count),
                                      points.count, [](float x, float y) { return x + y - x * y; });
-  result.positions = initial_positions(points, dims, params.seed, pool);
+  result.positions = initial_positions(points, dims, params.seed, pool, progress);
   const int epochs = params.epochs > 0 ? params.epochs : points.count <= 10000 ? 500 : 200;
   result.finished = dims == 2 ? lay_out<2>(graph, result.positions, params, epochs, pool, progress)
                               : lay_out<3>(graph, result.positions, params, epochs, pool, progress);

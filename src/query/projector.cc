@@ -8,6 +8,7 @@
 #include "io/confine.h"
 #include "io/file.h"
 #include "query/text_proto.h"
+#include "query/vectors.h"
 
 namespace sonde::query::projector {
 namespace {
@@ -118,6 +119,7 @@ Result<Matrix> matrix_of_file(const Source& source, const Embedding& embedding, 
     }
     return fail(text.error());
   }
+  if (is_npy(*text)) return parse_npy(*text, rows);
   if (is_utf8(*text)) return parse_tsv(*text, rows);
   // Raw floats; only the config knows their shape.
   if (embedding.shape.size() != 2) {
@@ -137,7 +139,34 @@ Result<Matrix> matrix_of_file(const Source& source, const Embedding& embedding, 
   return matrix;
 }
 
-Source source_at(const Place& place, const std::string& folder) {
+uint64_t mark_of(const std::string& path) {
+  const auto stat = io::stat_of(path);
+  if (!stat) return 0;
+  return (static_cast<uint64_t>(stat->mtime_ns) ^ (stat->size << 20)) | 1;
+}
+
+// The shape is in the file itself; one that cannot be read stays listed, without a shape.
+void find_shape(const Source& source, Embedding& embedding, const std::vector<Source>* earlier) {
+  const auto path = asset(source, embedding.tensor_path);
+  if (!path) return;
+  embedding.file_mark = mark_of(*path);
+  if (embedding.file_mark == 0) return;
+  for (const Source& before : earlier ? *earlier : std::vector<Source>()) {
+    if (before.config_path != source.config_path) continue;
+    for (const Embedding& known : before.embeddings) {
+      if (known.tensor_path != embedding.tensor_path || known.file_mark != embedding.file_mark)
+        continue;
+      embedding.shape = known.shape;
+      return;
+    }
+  }
+  if (const auto loaded = matrix_of_file(source, embedding, 0)) {
+    embedding.shape = {static_cast<uint32_t>(loaded->rows), static_cast<uint32_t>(loaded->columns)};
+  }
+}
+
+Source source_at(const Place& place, const std::string& folder,
+                 const std::vector<Source>* earlier) {
   Source source;
   source.run = place.run;
   source.folder = folder;
@@ -146,12 +175,8 @@ Source source_at(const Place& place, const std::string& folder) {
   find_checkpoint(source, place);
   if (!source.checkpoint.empty()) add_checkpoint_tensors(source);
   for (Embedding& embedding : source.embeddings) {
-    if (embedding.tensor_path.empty() || !embedding.shape.empty()) continue;
-    // The shape is in the file itself; one that cannot be read stays listed, without a shape.
-    if (const auto loaded = matrix_of_file(source, embedding, 0)) {
-      embedding.shape = {static_cast<uint32_t>(loaded->rows),
-                         static_cast<uint32_t>(loaded->columns)};
-    }
+    if (!embedding.tensor_path.empty() && embedding.shape.empty())
+      find_shape(source, embedding, earlier);
   }
   return source;
 }
@@ -169,12 +194,13 @@ const Embedding* Source::find(std::string_view name) const {
   return nullptr;
 }
 
-std::vector<Source> sources(const std::vector<Place>& places) {
+std::vector<Source> sources(const std::vector<Place>& places, const std::vector<Source>* earlier) {
   std::vector<Source> found;
   for (const Place& place : places) {
-    Source source = source_at(place, place.folder);
+    Source source = source_at(place, place.folder, earlier);
     const std::string assets = place.folder + std::string(kAssets);
-    if (io::stat_of(assets + "/" + std::string(kConfigName))) source = source_at(place, assets);
+    if (io::stat_of(assets + "/" + std::string(kConfigName)))
+      source = source_at(place, assets, earlier);
     const bool has_data =
         std::any_of(source.embeddings.begin(), source.embeddings.end(),
                     [&](const Embedding& e) { return !e.tensor_path.empty() || source.tensors; });

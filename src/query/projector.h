@@ -21,6 +21,7 @@ struct Embedding {
   std::string metadata_path, bookmarks_path, tensor_path, sprite_path;  // as the config states them
   std::vector<uint32_t> shape;        // rows, columns; empty when unknown
   std::vector<uint32_t> sprite_size;  // of one image
+  uint64_t file_mark = 0;  // of the tensor file whose shape was read; another content, another mark
 };
 
 // One entry of the projector's list of runs.
@@ -41,8 +42,10 @@ struct Place {
   std::string root;  // the log directory the folder belongs to
 };
 
-// The sources of these places, in their order, without those that have no embedding.
-std::vector<Source> sources(const std::vector<Place>& places);
+// The sources of these places, in their order, without those that have no embedding. Shapes of
+// tensor files that have not changed are taken from `earlier` instead of reading the files again.
+std::vector<Source> sources(const std::vector<Place>& places,
+                            const std::vector<Source>* earlier = nullptr);
 
 struct Matrix {
   std::vector<float> values;  // row-major

@@ -2,8 +2,8 @@
 #include "query/projector.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "api/embedding_sources.h"
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/blobs.h"
 #include "api/tensorboard/core.h"
@@ -18,34 +18,8 @@ using Sources = std::vector<pj::Source>;
 
 constexpr uint64_t kMaxAsset = uint64_t{1} << 30;
 
-std::vector<pj::Place> places_of(const Context& context, const store::Snapshot& snapshot) {
-  std::vector<pj::Place> places;
-  bool has_root = false;
-  const auto& roots = context.store.options().roots;
-  for (const auto& run : snapshot.runs) {
-    for (const auto& root : roots) {
-      if (run->folder.starts_with(root.path)) {
-        places.push_back({run->name, run->folder, root.path});
-        break;
-      }
-    }
-    has_root = has_root || run->name == ".";
-  }
-  // The log directory itself counts even when it holds no event file.
-  if (!has_root && roots.size() == 1) places.push_back({".", roots[0].path, roots[0].path});
-  return places;
-}
-
-// Configs and checkpoints may appear without a new event, so they are looked for again every two
-// seconds; a thousand runs cost a few milliseconds then.
 std::shared_ptr<const Sources> sources_of(const Context& context, const store::Snapshot& snapshot) {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  const auto seconds =
-      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
-  const uint64_t mark = seconds / 2 * 1'000'003 + snapshot.runs.size();
-  return context.memo->get<Sources>("projector/sources", mark, [&](const Sources*) {
-    return pj::sources(places_of(context, snapshot));
-  });
+  return embedding_sources(context, snapshot, Folders::kRuns);
 }
 
 Answer runs(const Context& context, const Request&) {

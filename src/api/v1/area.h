@@ -12,11 +12,13 @@ std::span<const Route> area();  // all of the below
 
 std::span<const Route> column_routes();     // columns, nearest
 std::span<const Route> diagnosis_routes();  // diagnosis
+std::span<const Route> embedding_routes();  // embeddings
 std::span<const Route> event_routes();      // events
 std::span<const Route> export_routes();     // export
 std::span<const Route> graph_routes();      // graphs
 std::span<const Route> histogram_routes();  // histograms
 std::span<const Route> hparam_routes();     // hparams/table, hparams/importance
+std::span<const Route> job_routes();        // jobs
 std::span<const Route> layout_routes();     // layouts
 std::span<const Route> media_routes();      // media, blob, peaks
 std::span<const Route> mesh_routes();       // mesh

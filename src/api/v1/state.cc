@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/v1/hub.h"
+#include "api/v1/jobs.h"
 #include "api/v1/support.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -47,7 +48,25 @@ State& State::of(const Context& context) {
   return *state;
 }
 
-State::State(const Context& context) : sidecar_(context), hub_(std::make_unique<Hub>()) {
+namespace {
+
+std::string job_text(const JobStatus& status) {
+  std::string data;
+  JsonWriter json(data);
+  json.object([&] {
+    json.key("job").number(status.id);
+    json.key("state").string(name_of(status.state));
+  });
+  return data;
+}
+
+}  // namespace
+
+State::State(const Context& context)
+    : sidecar_(context),
+      hub_(std::make_unique<Hub>()),
+      jobs_(std::make_unique<Jobs>(
+          [this](const JobStatus& status) { hub_->broadcast("job", job_text(status)); })) {
   const std::string folder = state_folder_of(context.store.options());
   if (folder.empty()) return;
   slots_path_ = folder + "/slots.json";

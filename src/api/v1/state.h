@@ -1,5 +1,5 @@
 // What one server remembers for /api/v1 beyond the store: numbers of tags, runs that have gone,
-// colour slots, the sidecar, the event stream. Thread-safe; lives as long as the process.
+// colour slots, the sidecar, the event stream, jobs. Thread-safe; lives as long as the process.
 #pragma once
 
 #include <map>
@@ -17,6 +17,7 @@
 namespace sonde::api::v1 {
 
 class Hub;
+class Jobs;
 
 // One row of GET tags.
 struct TagRow {
@@ -50,6 +51,7 @@ class State {
 
   SidecarFile& sidecar() { return sidecar_; }
   Hub& hub() { return *hub_; }
+  Jobs& jobs() { return *jobs_; }
 
  private:
   void keep_slots();
@@ -66,6 +68,7 @@ class State {
 
   SidecarFile sidecar_;
   std::unique_ptr<Hub> hub_;
+  std::unique_ptr<Jobs> jobs_;  // tells the hub, so it ends first
 };
 
 }  // namespace sonde::api::v1

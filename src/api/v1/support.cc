@@ -40,7 +40,11 @@ Answer unchanged(uint64_t revision, std::string etag) {
 }
 
 Answer error(const Error& error, std::string_view where, std::string_view fix) {
-  return json_error(error, where, fix.empty() && error.code == Code::kNotFound ? kNames : fix);
+  // Texts that name a question of their own, or the route, need no other advice.
+  const bool is_plain = error.code == Code::kNotFound &&
+                        error.text.find("GET ") == std::string::npos &&
+                        where.find('/') == std::string_view::npos;
+  return json_error(error, where, fix.empty() && is_plain ? kNames : fix);
 }
 
 Result<JsonValue> object_of(const Request& request) {
