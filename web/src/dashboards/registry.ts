@@ -11,6 +11,7 @@ import {images} from './images/entry.ts';
 import {files} from './files/entry.ts';
 import {hparams} from './hparams/entry.ts';
 import {graphs} from './graphs/entry.ts';
+import {projector} from './projector/entry.ts';
 import {profile} from './profile/entry.ts';
 
 export const DASHBOARDS: readonly Dashboard[] = [
@@ -25,6 +26,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
   customScalars,
   hparams,
   graphs,
+  projector,
   profile,
   files,
 ];
