@@ -92,8 +92,8 @@ export function readBookmarks(content: unknown, shape: readonly number[]): Bookm
     if (typeof one !== 'object' || one === null) throw new Error('not_bookmarks');
     const state = one as TensorBoardState;
     const size = state.dataSetDimensions;
-    if (!Array.isArray(size) || size.length !== 2) throw new Error('not_bookmarks');
-    if (size[0] !== shape[0] || size[1] !== shape[1]) throw new Error(`wrong_shape:${size[0]} × ${size[1]}`);
+    if (size === undefined && state.selectedProjection === undefined) throw new Error('not_bookmarks');
+    if (size !== undefined && (size[0] !== shape[0] || size[1] !== shape[1])) throw new Error(`wrong_shape:${size[0]} × ${size[1]}`);
     return {label: state.label ?? '', view: viewOf(state), values: valuesOf(state)};
   });
 }

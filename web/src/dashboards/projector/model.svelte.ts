@@ -9,6 +9,7 @@ import {view} from './view.svelte.ts';
 export const INDEX = '__index__'; // the column of embeddings without metadata
 export const NO_COLOUR = '-';
 const AUTO_START = 20_000; // points up to which t-SNE and UMAP start by themselves
+const LONGEST_LIST = 2000;
 const LARGEST_SPRITE = 8192; // pixels of a side
 
 const words = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));
@@ -28,11 +29,14 @@ class Model {
   waiting = $state(false); // a large set: the user starts the projection
   near = $state.raw<Neighbours | null>(null);
   edited = $state(0); // labels given by hand
+  private many = $state.raw<{picked: readonly number[]; only: readonly number[]}>({picked: [], only: []}); // lists too long for a link
 
   readonly rows = $derived(this.embedding?.shape[0] ?? 0);
   readonly dims = $derived(this.embedding?.shape[1] ?? 0);
   readonly sphere = $derived(view.sphere === 'auto' ? this.dims >= 50 : view.sphere === 'on');
-  readonly shown: Uint32Array = $derived(view.only.length > 0 ? Uint32Array.from(view.only.filter((row) => row < this.rows)) : Uint32Array.from({length: this.rows}, (_, i) => i));
+  readonly picked: readonly number[] = $derived(view.picked.length > 0 ? view.picked : this.many.picked);
+  readonly only: readonly number[] = $derived(view.only.length > 0 ? view.only : this.many.only);
+  readonly shown: Uint32Array = $derived(this.only.length > 0 ? Uint32Array.from(this.only.filter((row) => row < this.rows)) : Uint32Array.from({length: this.rows}, (_, i) => i));
   readonly perplexity = $derived(view.perplexity > 0 ? view.perplexity : Math.max(5, Math.ceil(Math.sqrt(this.shown.length) / 4)));
   readonly running = $derived(this.job !== null && ['queued', 'running', 'paused'].includes(this.job.state));
   readonly labelName = $derived(this.columnName(view.label, (c) => c.type === 'text'));
@@ -45,7 +49,7 @@ class Model {
     return findRows(columns, this.rows, this.tester);
   });
   /** Rows that stand out: what was found, picked, or the point with its neighbours. */
-  readonly chosen: ReadonlySet<number> = $derived(new Set(view.search !== '' && this.found.length > 0 ? this.found : view.picked.length > 0 ? view.picked : view.point >= 0 ? [view.point, ...(this.near?.ids ?? [])] : []));
+  readonly chosen: ReadonlySet<number> = $derived(new Set(view.search !== '' && this.found.length > 0 ? this.found : this.picked.length > 0 ? this.picked : view.point >= 0 ? [view.point, ...(this.near?.ids ?? [])] : []));
 
   private columnName(wanted: string, prefer: (c: {type: string}) => boolean): string {
     const all = this.embedding?.columns ?? [];
@@ -69,7 +73,22 @@ class Model {
     }
   }
   choose(id: string): void {
-    [view.embedding, view.point, view.picked, view.only, view.search, view.colour, view.label, view.camera] = [id, -1, [], [], '', '', '', []];
+    this.pick([]);
+    this.isolate([]);
+    [view.embedding, view.point, view.search, view.colour, view.label] = [id, -1, '', '', ''];
+  }
+  /** Chooses rows; a link carries up to two thousand of them. */
+  pick(rows: readonly number[]): void {
+    const long = rows.length > LONGEST_LIST;
+    view.picked = long ? [] : [...rows];
+    this.many = {...this.many, picked: long ? rows : []};
+  }
+  /** Shows these rows alone; none = all. */
+  isolate(rows: readonly number[]): void {
+    const long = rows.length > LONGEST_LIST;
+    view.only = long ? [] : [...rows];
+    this.many = {...this.many, only: long ? rows : []};
+    view.camera = [];
   }
 
   /** Loads the description, all columns and the sprite; the returned function stops it. */
@@ -105,7 +124,7 @@ class Model {
   readonly question: JobQuestion | null = $derived.by(() => {
     if (this.embedding === null) return null;
     const common = {scaling: this.sphere ? 'sphere' : 'none', seed: view.seed};
-    const subset = view.only.length > 0 ? {subset: [...this.shown]} : {};
+    const subset = this.only.length > 0 ? {subset: [...this.shown]} : {};
     const base = {embedding: this.embedding.id, ...subset};
     if (view.method === 'tsne') {
       const supervised = view.supervise > 0 && this.columns.has(view.superviseBy) ? {supervise: view.supervise, column: view.superviseBy, ...(view.ignored === '' ? {} : {ignored: view.ignored})} : {};
@@ -168,7 +187,7 @@ class Model {
       this.near = null;
       return () => undefined;
     }
-    const subset = view.only.length > 0 ? {subset: [...this.shown]} : {};
+    const subset = this.only.length > 0 ? {subset: [...this.shown]} : {};
     neighboursOf(id, {i: point, k, metric: view.metric, ...subset}, {signal: stop.signal}).then((answer) => (this.near = answer)).catch(() => {
       if (!stop.signal.aborted) this.near = null;
     });
