@@ -1,5 +1,5 @@
 // Pictures of every dashboard for the documentation, from the demo's logs, light and dark:
-//   node tools/screenshots.mjs LOGDIR [OUT]    (default OUT: docs/images)
+//   node tools/screenshots.mjs LOGDIR [OUT] [TAB ...]    (default OUT: docs/images; all tabs unless named)
 // Needs build/release/sonde and the page's node_modules (playwright-core) and chromium.
 import {spawn} from 'node:child_process';
 import {mkdirSync} from 'node:fs';
@@ -9,7 +9,7 @@ import {fileURLToPath} from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const {chromium} = createRequire(join(root, 'web/package.json'))('playwright-core');
-const [logdir, out = join(root, 'docs/images')] = process.argv.slice(2);
+const [logdir, out = join(root, 'docs/images'), ...wanted] = process.argv.slice(2);
 mkdirSync(out, {recursive: true});
 
 const program = spawn(process.env.SONDE_PROGRAM ?? join(root, 'build/release/sonde'), ['--logdir', logdir, '--port', '0', '--host', '127.0.0.1', '--sidecar', 'off'], {stdio: ['ignore', 'ignore', 'pipe']});
@@ -28,7 +28,8 @@ const first = await browser.newPage({viewport: {width: 1440, height: 900}});
 await first.goto(address);
 await first.locator('nav a[aria-current]').waitFor();
 await first.waitForTimeout(1500);
-const tabs = await first.locator('nav a.tab').evaluateAll((links) => links.map((link) => link.getAttribute('href').slice(1)));
+const all = await first.locator('nav a.tab').evaluateAll((links) => links.map((link) => link.getAttribute('href').slice(1)));
+const tabs = wanted.length > 0 ? wanted : all;
 await first.close();
 for (const scheme of ['light', 'dark']) {
   const page = await browser.newPage({viewport: {width: 1440, height: 900}, colorScheme: scheme});
@@ -40,6 +41,12 @@ for (const scheme of ['light', 'dark']) {
       const box = await page.locator('[data-chart=ready]').first().boundingBox();
       if (box) await page.mouse.move(box.x + box.width * 0.55, box.y + box.height * 0.5);
       await page.waitForTimeout(300);
+    }
+    if (tab === 'projector') {
+      await page.getByRole('radio', {name: scheme === 'light' ? 'PCA' : 't-SNE', exact: true}).click();
+      await page.getByRole('textbox', {name: 'Search points'}).fill('3');
+      await page.locator('aside[aria-label=Inspector] .entry').first().click();
+      await page.waitForTimeout(6000);
     }
     await page.screenshot({path: join(out, `${tab}_${scheme}.png`)});
   }

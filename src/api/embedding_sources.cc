@@ -78,13 +78,12 @@ std::shared_ptr<const Sources> embedding_sources(const Context& context,
   // Configs and checkpoints may appear without a new event, so they are looked for again every two
   // seconds; a thousand runs cost a few milliseconds then.
   const uint64_t mark = seconds_now() / 2 * 1'000'003 + snapshot.runs.size();
-  return context.memo->get<Sources>(all ? "projector/all sources" : "projector/sources", mark,
-                                    [&](const Sources* earlier) {
-                                      Places places = places_of_runs(context, snapshot);
-                                      if (all)
-                                        add_other_places(context, snapshot.runs.size(), places);
-                                      return pj::sources(places, earlier);
-                                    });
+  return context.memo->get<Sources>(
+      all ? "projector/all sources" : "projector/sources", mark, [&](const Sources* earlier) {
+        Places places = places_of_runs(context, snapshot);
+        if (all) add_other_places(context, snapshot.runs.size(), places);
+        return pj::sources(places, earlier, all ? pj::Keep::kProblems : pj::Keep::kUseful);
+      });
 }
 
 }  // namespace sonde::api

@@ -194,7 +194,8 @@ const Embedding* Source::find(std::string_view name) const {
   return nullptr;
 }
 
-std::vector<Source> sources(const std::vector<Place>& places, const std::vector<Source>* earlier) {
+std::vector<Source> sources(const std::vector<Place>& places, const std::vector<Source>* earlier,
+                            Keep keep) {
   std::vector<Source> found;
   for (const Place& place : places) {
     Source source = source_at(place, place.folder, earlier);
@@ -204,7 +205,9 @@ std::vector<Source> sources(const std::vector<Place>& places, const std::vector<
     const bool has_data =
         std::any_of(source.embeddings.begin(), source.embeddings.end(),
                     [&](const Embedding& e) { return !e.tensor_path.empty() || source.tensors; });
-    if (has_data) found.push_back(std::move(source));
+    const bool is_told = keep == Keep::kProblems && !source.problem.empty();
+    if (!has_data) source.embeddings.clear();
+    if (has_data || is_told) found.push_back(std::move(source));
   }
   return found;
 }

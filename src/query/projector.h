@@ -42,10 +42,16 @@ struct Place {
   std::string root;  // the log directory the folder belongs to
 };
 
+enum class Keep : uint8_t {
+  kUseful,    // sources with an embedding
+  kProblems,  // also those that have none because something could not be read
+};
+
 // The sources of these places, in their order, without those that have no embedding. Shapes of
 // tensor files that have not changed are taken from `earlier` instead of reading the files again.
 std::vector<Source> sources(const std::vector<Place>& places,
-                            const std::vector<Source>* earlier = nullptr);
+                            const std::vector<Source>* earlier = nullptr,
+                            Keep keep = Keep::kUseful);
 
 struct Matrix {
   std::vector<float> values;  // row-major

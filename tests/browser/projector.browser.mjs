@@ -189,6 +189,22 @@ test('a rectangle chooses points; the pointer finds them; keys turn and zoom', c
   await page.waitForFunction((old) => location.href !== old, before);
 });
 
+test('a link restores the view', clusters, async (page) => {
+  await ready(page, 120);
+  await page.getByRole('radio', {name: 'UMAP', exact: true}).click();
+  await page.getByRole('radio', {name: '2-D', exact: true}).click();
+  await page.getByRole('radio', {name: 'Labels', exact: true}).click();
+  await choose(page, 'item 17');
+  await page.getByRole('button', {name: 'Centre on the chosen points'}).click();
+  await page.waitForFunction(() => location.hash.includes('v='));
+  await page.waitForTimeout(600); // the address follows the last change
+  await page.reload();
+  await ready(page, 120);
+  equal(await page.locator('aside[aria-label=Inspector] header .clip').textContent(), 'item 17');
+  for (const name of ['UMAP', '2-D', 'Labels']) equal(await page.getByRole('radio', {name, exact: true}).getAttribute('aria-checked'), 'true', name);
+  check(await page.locator('aside[aria-label=Inspector] .entry').count() > 0, 'neighbours are listed');
+});
+
 test('custom axes: matches are counted, the picture is flat', clusters, async (page) => {
   await ready(page, 120);
   await page.getByRole('radio', {name: 'Custom', exact: true}).click();

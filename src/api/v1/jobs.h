@@ -53,8 +53,8 @@ struct JobPositions {
 };
 
 struct JobChange {
-  std::optional<bool> paused;
-  std::optional<double> learning_rate;
+  std::optional<bool> paused = {};
+  std::optional<double> learning_rate = {};
   int perturb = 0;  // rounds
 };
 

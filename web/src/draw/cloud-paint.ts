@@ -1,6 +1,7 @@
 // Paints clouds of points: one hidden WebGL2 context, copied to the card's 2-D canvas. Points are round
 // discs or cells of a sprite; nearer ones are larger and stronger. Without WebGL2 the same picture comes
-// from small squares. A picture whose points, colours, camera and style are the same is not painted again.
+// from small squares. Edges are softened by the discs themselves: multisampling would double the cost where
+// the browser has no graphics card. A picture whose points, colours, camera and style are the same is not painted again.
 import {placesOf, SCENE_RADIUS} from './cloud.ts';
 import {type Camera, viewProjection} from './mesh-camera.ts';
 import type {Rgb} from './mesh-paint.ts';
@@ -80,7 +81,7 @@ function link(gl: WebGL2RenderingContext): WebGLProgram | null {
 
 export function createGlPainter(): CloudPainter | null {
   const canvas = document.createElement('canvas');
-  const gl = canvas.getContext('webgl2', {antialias: true, alpha: false, preserveDrawingBuffer: true});
+  const gl = canvas.getContext('webgl2', {antialias: false, alpha: false, preserveDrawingBuffer: true});
   const program = gl && link(gl);
   if (!gl || !program) return null;
   const at = (name: string): WebGLUniformLocation | null => gl.getUniformLocation(program, name);

@@ -1,0 +1,17 @@
+// Vectors and metadata of strangers: .npy, text, raw floats, TSV of labels.
+#include <cstdint>
+#include <string_view>
+
+#include "query/labels.h"
+#include "query/vectors.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sonde;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)query::parse_npy(text);
+  (void)query::parse_npy(text, 3);
+  (void)query::parse_vectors(text, 0);
+  (void)query::parse_vectors(text, 3);
+  (void)query::parse_labels(text, 5);
+  return 0;
+}
