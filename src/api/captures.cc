@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "import/registry.h"
@@ -18,6 +19,40 @@ std::string mark_of(const imports::SessionFiles& files) {
   for (const imports::CaptureFile& file : files.files)
     mark += fmt::format("{}:{};", file.bytes, file.modified_ns);
   return mark;
+}
+
+// The runs whose event files hold run metadata: one session each.
+void add_traced_runs(const Context& context, std::vector<Captures::Entry>& entries) {
+  constexpr uint64_t kHeadBytes = 4096;
+  const auto snapshot = context.store.snapshot();
+  for (const auto& run : snapshot->runs) {
+    imports::SessionFiles files;
+    for (const auto& series : run->series) {
+      if (series->metadata().plugin != "graph_tagged_run_metadata" || series->size() == 0) continue;
+      for (const store::BlobPoint& point : series->points({0, series->size()})) {
+        const auto file = static_cast<size_t>(point.where.file);
+        const std::string& path = snapshot->files[file]->path;
+        const bool known = std::any_of(files.files.begin(), files.files.end(),
+                                       [&](const auto& f) { return f.path == path; });
+        const auto head =
+            known ? std::string() : context.store.blobs().head(point.where, kHeadBytes);
+        if (known || !head || !imports::holds_step_stats(as_bytes(*head))) continue;
+        imports::CaptureFile capture;
+        capture.path = path;
+        capture.kind = imports::FileKind::kEventFile;
+        capture.host = "localhost";
+        capture.bytes = snapshot->files[file]->size_bytes;
+        capture.modified_ns = static_cast<int64_t>(run->last_wall_time * 1e9);
+        files.files.push_back(std::move(capture));
+      }
+    }
+    if (files.files.empty()) continue;
+    files.run = run->name == "." ? "" : run->name;
+    files.name = imports::kRunMetadataSession;
+    files.path = run->folder;
+    std::string id = files.id();
+    entries.push_back({std::move(id), std::move(files)});
+  }
 }
 
 }  // namespace
@@ -41,6 +76,7 @@ std::shared_ptr<const std::vector<Captures::Entry>> Captures::list(const Context
         entries.push_back({std::move(id), std::move(files)});
       }
     }
+    add_traced_runs(context, entries);
     return entries;
   });
 }

@@ -59,6 +59,8 @@ struct MessageSchema {
 
 extern const MessageSchema kGraphDef;
 extern const MessageSchema kRunMetadata;
+extern const MessageSchema kStepStats;
+extern const MessageSchema kTensorDescription;
 
 // kCorrupt when the bytes are not such a message, kTooLarge when nested deeper than 100.
 Result<std::string> to_pbtxt(Bytes message, const MessageSchema& schema);

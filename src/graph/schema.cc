@@ -46,13 +46,11 @@ extern const MessageSchema kGraphDebugInfoTracesByIdEntry;
 extern const MessageSchema kGraphDebugInfoStackTrace;
 extern const MessageSchema kGraphDebugInfoTracesEntry;
 extern const MessageSchema kGraphDebugInfoNameToTraceIdEntry;
-extern const MessageSchema kStepStats;
 extern const MessageSchema kDeviceStepStats;
 extern const MessageSchema kNodeExecStats;
 extern const MessageSchema kAllocatorMemoryUsed;
 extern const MessageSchema kAllocationRecord;
 extern const MessageSchema kNodeOutput;
-extern const MessageSchema kTensorDescription;
 extern const MessageSchema kAllocationDescription;
 extern const MessageSchema kMemoryStats;
 extern const MessageSchema kDeviceStepStatsThreadNamesEntry;
@@ -478,13 +476,11 @@ const MessageSchema kGraphDebugInfoStackTrace = {"StackTrace", kGraphDebugInfoSt
 const MessageSchema kGraphDebugInfoTracesEntry = {"TracesEntry", kGraphDebugInfoTracesEntryFields};
 const MessageSchema kGraphDebugInfoNameToTraceIdEntry = {"NameToTraceIdEntry",
                                                          kGraphDebugInfoNameToTraceIdEntryFields};
-const MessageSchema kStepStats = {"StepStats", kStepStatsFields};
 const MessageSchema kDeviceStepStats = {"DeviceStepStats", kDeviceStepStatsFields};
 const MessageSchema kNodeExecStats = {"NodeExecStats", kNodeExecStatsFields};
 const MessageSchema kAllocatorMemoryUsed = {"AllocatorMemoryUsed", kAllocatorMemoryUsedFields};
 const MessageSchema kAllocationRecord = {"AllocationRecord", kAllocationRecordFields};
 const MessageSchema kNodeOutput = {"NodeOutput", kNodeOutputFields};
-const MessageSchema kTensorDescription = {"TensorDescription", kTensorDescriptionFields};
 const MessageSchema kAllocationDescription = {"AllocationDescription",
                                               kAllocationDescriptionFields};
 const MessageSchema kMemoryStats = {"MemoryStats", kMemoryStatsFields};
@@ -504,5 +500,7 @@ const MessageSchema kSessionMetadata = {"SessionMetadata", kSessionMetadataField
 
 const MessageSchema kGraphDef = {"GraphDef", kGraphDefFields};
 const MessageSchema kRunMetadata = {"RunMetadata", kRunMetadataFields};
+const MessageSchema kStepStats = {"StepStats", kStepStatsFields};
+const MessageSchema kTensorDescription = {"TensorDescription", kTensorDescriptionFields};
 
 }  // namespace sonde::graph

@@ -7,8 +7,11 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "import/registry.h"
+#include "import/salvage.h"
+#include "import/step_stats/event_file.h"
 #include "io/mapped_file.h"
 
 namespace sonde::imports {
@@ -68,8 +71,12 @@ bool classify(std::string_view name, CaptureFile& file) {
   }
   if (is("trace.json.gz", FileKind::kTraceJson) || is("trace.json", FileKind::kTraceJson))
     return true;
-  if (name.starts_with("timeline") && is(".json", FileKind::kTraceJson)) return true;
-  return is("run_metadata.pb", FileKind::kRunMetadata);
+  if (name.starts_with("timeline") &&
+      (is(".json", FileKind::kTraceJson) || is(".json.gz", FileKind::kTraceJson)))
+    return true;
+  return is("run_metadata.pb", FileKind::kRunMetadata) ||
+         is("run_metadata.pb.gz", FileKind::kRunMetadata) ||
+         is("step_stats.pb", FileKind::kRunMetadata);
 }
 
 void stat_into(CaptureFile& file) {
@@ -125,11 +132,81 @@ void walk(const fs::path& folder, const fs::path& root, int depth,
   }
 }
 
+// The event files of a folder that hold run metadata, as one session.
+std::optional<SessionFiles> event_file_session(const fs::path& folder) {
+  SessionFiles session;
+  session.name = kRunMetadataSession;
+  session.path = folder.string();
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.find("tfevents") == std::string::npos || !it->is_regular_file(error)) continue;
+    const auto content = io::read_content(it->path().string());
+    if (!content) continue;
+    const EventFileRuns found = runs_of_event_file(content->bytes());
+    if (std::none_of(found.runs.begin(), found.runs.end(),
+                     [](const StepStatsRun& run) { return run.stats.node_count() != 0; }))
+      continue;
+    CaptureFile file;
+    file.path = it->path().string();
+    file.kind = FileKind::kEventFile;
+    stat_into(file);
+    session.files.push_back(std::move(file));
+  }
+  if (session.files.empty()) return std::nullopt;
+  std::sort(session.files.begin(), session.files.end(),
+            [](const CaptureFile& a, const CaptureFile& b) { return a.path < b.path; });
+  return session;
+}
+
+// A run that was restarted has several event files; their traced runs make one trace.
+Result<trace::Host> load_event_files(const std::vector<const CaptureFile*>& files) {
+  std::vector<io::Content> contents;
+  std::vector<StepStatsRun> runs;
+  trace::Builder builder("step_stats");
+  trace::Host host;
+  for (const CaptureFile* file : files) {
+    SONDE_TRY(content, io::read_content(file->path));
+    contents.push_back(std::move(content));
+    EventFileRuns found = runs_of_event_file(contents.back().bytes());
+    for (std::string& damage : found.damage)
+      builder.diagnose(trace::Diagnostic::Severity::kWarning,
+                       fmt::format("{}: {}", file->path, damage));
+    for (StepStatsRun& run : found.runs) {
+      if (run.stats.node_count() != 0) runs.push_back(std::move(run));
+    }
+    host.file_bytes += contents.back().bytes().size();
+  }
+  if (runs.empty())
+    return fail(
+        Code::kUnsupported,
+        files.front()->path + ": the event file holds no run metadata with step statistics");
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const StepStatsRun& a, const StepStatsRun& b) { return a.step < b.step; });
+  fill_trace(runs, {}, builder);
+  host.name = "localhost";
+  host.file = files.front()->path;
+  host.trace = std::make_shared<const trace::Trace>(std::move(builder).finish());
+  return host;
+}
+
 }  // namespace
+
+bool holds_step_stats(Bytes event_head) {
+  bool cut = false, holds = false;
+  walk_fields(event_head, cut, [&](const wire::Field& tagged) {
+    if (tagged.number != 8 || !tagged.is_bytes()) return;
+    walk_fields(tagged.bytes, cut, [&](const wire::Field& f) {
+      if (f.number == 2 && f.is_bytes()) holds |= step_stats_form(f.bytes) != StepStatsForm::kNone;
+    });
+  });
+  return holds;
+}
 
 std::vector<const CaptureFile*> SessionFiles::captures() const {
   std::vector<const CaptureFile*> chosen;
-  for (const FileKind kind : {FileKind::kXplane, FileKind::kTraceJson, FileKind::kRunMetadata}) {
+  for (const FileKind kind :
+       {FileKind::kXplane, FileKind::kTraceJson, FileKind::kRunMetadata, FileKind::kEventFile}) {
     for (const CaptureFile& file : files) {
       if (file.kind == kind) chosen.push_back(&file);
     }
@@ -146,6 +223,14 @@ std::vector<SessionFiles> find_sessions(const std::string& root) {
   std::sort(found.begin(), found.end(),
             [](const SessionFiles& a, const SessionFiles& b) { return a.id() > b.id(); });
   return found;
+}
+
+SessionFiles session_in(const std::string& folder) {
+  SessionFiles session;
+  session.name = fs::path(folder).filename().string();
+  session.path = folder;
+  session.files = files_of(folder);
+  return session;
 }
 
 Result<SessionFiles> session_at(const std::string& path) {
@@ -168,14 +253,8 @@ Result<SessionFiles> session_at(const std::string& path) {
     session.files.push_back(std::move(file));
     return session;
   }
-  std::vector<CaptureFile> loose = files_of(place);
-  if (!loose.empty()) {
-    SessionFiles session;
-    session.name = place.filename().string();
-    session.path = place.string();
-    session.files = std::move(loose);
-    return session;
-  }
+  SessionFiles loose = session_in(place.string());
+  if (!loose.files.empty()) return loose;
   std::vector<SessionFiles> sessions = find_sessions(place.string());
   std::erase_if(sessions, [](const SessionFiles& s) { return s.files.empty(); });
   if (!sessions.empty()) {
@@ -185,10 +264,12 @@ Result<SessionFiles> session_at(const std::string& path) {
         [](const SessionFiles& a, const SessionFiles& b) { return a.name < b.name; });
     return std::move(*newest);
   }
+  if (auto session = event_file_session(place)) return std::move(*session);
   return fail(Code::kNotFound,
               path +
                   ": no capture here; looked for plugins/profile/<session>/*.xplane.pb and for "
-                  "*.trace.json, *.pt.trace.json and *.run_metadata.pb, also packed with gzip");
+                  "*.trace.json, *.pt.trace.json and *.run_metadata.pb, also packed with gzip, "
+                  "and for event files with run metadata");
 }
 
 Result<trace::Host> load_capture(const CaptureFile& file, ThreadPool* pool) {
@@ -212,6 +293,11 @@ Result<trace::Session> load_session(const SessionFiles& files, ThreadPool* pool,
   const auto captures = files.captures();
   if (captures.empty())
     return fail(Code::kNotFound, files.path + ": the session holds no capture that can be read");
+  if (captures.front()->kind == FileKind::kEventFile) {
+    SONDE_TRY(host, load_event_files(captures));
+    session.hosts.push_back(std::move(host));
+    return session;
+  }
   std::optional<Error> first_error;
   for (const CaptureFile* file : captures) {
     if (!only_host.empty() && file->host != only_host) continue;

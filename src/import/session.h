@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/result.h"
 #include "base/thread_pool.h"
 #include "trace/trace.h"
@@ -17,6 +18,7 @@ enum class FileKind : uint8_t {
   kXplane,       // <host>.xplane.pb[.gz]
   kTraceJson,    // *.trace.json[.gz], *.pt.trace.json[.gz], Chrome JSON
   kRunMetadata,  // RunMetadata / StepStats protobuf
+  kEventFile,    // event file of a run with tagged run metadata
   kToolData,     // output of an old plug-in, shown as recorded
 };
 
@@ -36,15 +38,24 @@ struct SessionFiles {
   std::vector<CaptureFile> files;  // sorted by host, then name
 
   std::string id() const { return run.empty() ? name : run + "/" + name; }
-  // The files that make the trace: xplane if there is one, else trace JSON, else the rest.
+  // The files that make the trace: xplane if there is one, else trace JSON, else run metadata, else
+  // event files.
   std::vector<const CaptureFile*> captures() const;
 };
 
 // Every session below `root`, in descending order of id as xprof lists them.
 std::vector<SessionFiles> find_sessions(const std::string& root);
 
-// What a user means by a path: a capture file, a session folder, a folder of captures, or a log
-// directory (its newest session).
+// The capture files that lie directly in a folder.
+SessionFiles session_in(const std::string& folder);
+
+// Name of the session that the run metadata of a run's event files make.
+inline constexpr std::string_view kRunMetadataSession = "run_metadata";
+// Whether an event's payload, or the beginning of one, is run metadata with step statistics.
+bool holds_step_stats(Bytes event_head);
+
+// What a user means by a path: a capture file, a session folder, a folder of captures, a log
+// directory (its newest session), or one whose event files hold run metadata.
 Result<SessionFiles> session_at(const std::string& path);
 
 // Reads and imports all captures of a session, or only the given host's. A file that cannot be read

@@ -30,6 +30,8 @@ std::string_view format_name(imports::FileKind kind) {
       return "trace_json";
     case imports::FileKind::kRunMetadata:
       return "run_metadata";
+    case imports::FileKind::kEventFile:
+      return "event_file";
     case imports::FileKind::kToolData:
       return "tool_data";
   }

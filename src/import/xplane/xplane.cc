@@ -19,6 +19,7 @@
 #include "base/strings.h"
 #include "base/wire.h"
 #include "import/registry.h"
+#include "import/salvage.h"
 #include "import/xplane/plane.h"
 
 namespace sonde::imports {
@@ -48,31 +49,10 @@ bool is_device(std::string_view plane) {
   return plane.starts_with("/device:") || plane.starts_with("#Chip");
 }
 
-// Walks the fields of a message. When the last field is cut off, `salvage` still gets its bytes.
-template <class Fn>
-bool walk(Bytes message, bool& cut, const Fn& fn) {
-  wire::Cursor cursor(message);
-  const std::byte* at = message.data();
-  for (wire::Field field; cursor.next(field); at = cursor.position()) fn(field);
-  if (cursor.ok()) return true;
-  cut = true;
-  // A length that runs past the end: keep what is there.
-  const std::byte* end = message.data() + message.size();
-  uint64_t key, length;
-  const std::byte* p = wire::read_varint(at, end, key);
-  if (!p || (key & 7) != 2 || !(p = wire::read_varint(p, end, length))) return false;
-  wire::Field field;
-  field.number = static_cast<uint32_t>(key >> 3);
-  field.type = wire::Type::kBytes;
-  field.bytes = {p, end};
-  fn(field);
-  return false;
-}
-
 Plane scan_plane(Bytes bytes, Builder& builder, bool& cut) {
   Plane plane;
   std::vector<Bytes> event_metadata, stat_metadata, stats;
-  walk(bytes, cut, [&](const wire::Field& f) {
+  walk_fields(bytes, cut, [&](const wire::Field& f) {
     if (f.number == 1 && !f.is_bytes()) plane.id = f.as_int();
     if (!f.is_bytes()) return;
     switch (f.number) {
@@ -172,7 +152,7 @@ Result<void> read(const Input& input, Builder& builder) {
   Space space;
   bool cut = false;
   std::vector<std::pair<std::string, Diagnostic::Severity>> messages;
-  walk(input.bytes, cut, [&](const wire::Field& f) {
+  walk_fields(input.bytes, cut, [&](const wire::Field& f) {
     if (!f.is_bytes()) return;
     if (f.number == 1) space.planes.push_back(scan_plane(f.bytes, builder, cut));
     if (f.number == 2) messages.emplace_back(f.text(), Diagnostic::Severity::kError);
@@ -255,7 +235,7 @@ bool sniff(std::string_view name, Bytes head) {
   if (key != 0x0a) return name.find("xplane") != std::string_view::npos;
   bool looks_like_plane = false, cut = false;
   const size_t have = std::min<uint64_t>(length, static_cast<uint64_t>(end - p));
-  walk(Bytes{p, have}, cut, [&](const wire::Field& f) {
+  walk_fields(Bytes{p, have}, cut, [&](const wire::Field& f) {
     if (f.number != 2 || !f.is_bytes()) return;
     const std::string_view text = f.text();
     looks_like_plane |= text.starts_with("/host:") || text.starts_with("/device:") ||

@@ -1,0 +1,62 @@
+// Run metadata of TensorFlow, as a message and inside an event file: any bytes are decoded with
+// every choice of lanes and op times, imported, and every tool is run on what comes out.
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/wire.h"
+#include "import/registry.h"
+#include "import/step_stats/fill.h"
+#include "profile/render.h"
+#include "profile/tool.h"
+
+namespace {
+
+using namespace sonde;
+
+void run_tools(std::string_view name, Bytes bytes) {
+  auto trace = imports::import_trace({name, bytes, nullptr});
+  if (!trace) return;
+  trace::Session loaded;
+  loaded.hosts.push_back(
+      {"host", "fuzz", bytes.size(), std::make_shared<const trace::Trace>(std::move(*trace))});
+  const profile::Session session(std::move(loaded));
+  for (const profile::Tool* tool : profile::all_tools()) {
+    (void)tool->missing(session);
+    const auto report = profile::run_tool(*tool, session, {});
+    if (report) (void)profile::to_neutral(*report, tool->id, "fuzz");
+  }
+}
+
+// The bytes as tagged run metadata in a record with good checksums.
+std::string event_file(Bytes bytes) {
+  std::string event, record;
+  wire::Encoder(event).message(8, [&](wire::Encoder& tagged) {
+    tagged.bytes(1, "step");
+    tagged.bytes(2, as_text(bytes));
+  });
+  const uint64_t length = event.size();
+  record.append(reinterpret_cast<const char*>(&length), 8);
+  const uint32_t header = masked_crc32c(as_bytes(record));
+  record.append(reinterpret_cast<const char*>(&header), 4);
+  record += event;
+  const uint32_t crc = masked_crc32c(as_bytes(event));
+  record.append(reinterpret_cast<const char*>(&crc), 4);
+  return record;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const Bytes bytes{reinterpret_cast<const std::byte*>(data), size};
+  run_tools("fuzz.pb", bytes);
+  run_tools("events.out.tfevents.1.fuzz", as_bytes(event_file(bytes)));
+  for (const imports::OpTime op_time : {imports::OpTime::kGpu, imports::OpTime::kAll}) {
+    imports::StepStatsRun run{"fuzz", 1, imports::decode_step_stats(bytes)};
+    imports::apply_op_time(run.stats, op_time);
+    for (const imports::Lanes lanes : {imports::Lanes::kPacked, imports::Lanes::kTensorFlow}) {
+      trace::Builder builder("step_stats");
+      imports::fill_trace({&run, 1}, {lanes, true, true, false}, builder);
+      (void)std::move(builder).finish();
+    }
+  }
+  return 0;
+}
