@@ -85,14 +85,30 @@ Model::Model(std::vector<int> sizes, Activation activation, std::mt19937& random
   outputs_.resize(layers_.size());
 }
 
+void Model::record(Timeline* timeline) {
+  timeline_ = timeline;
+  if (!names_.empty()) return;
+  for (size_t l = 0; l < layers_.size(); ++l) {
+    const bool last = l + 1 == layers_.size();
+    const std::string scope =
+        last ? std::string("model/logits") : "model/dense_" + std::to_string(l + 1);
+    const char* activation = last ? "Softmax" : activation_ == Activation::kRelu ? "Relu" : "Tanh";
+    names_.push_back({scope + "/MatMul:MatMul", scope + "/" + activation + ":" + activation,
+                      "train/gradients/" + scope.substr(6) + ":MatMulGrad"});
+  }
+}
+
 void Model::forward(std::span<const float> inputs, size_t rows) {
   const float* in = inputs.data();
   for (size_t l = 0; l < layers_.size(); ++l) {
     std::vector<float>& out = outputs_[l];
     const auto n = static_cast<size_t>(layers_[l].outputs);
-    const Timeline::Span span(timeline_, "demo::dense_forward", "cpu_op");
     out.resize(rows * n);
-    multiply(in, rows, layers_[l], out.data());
+    {
+      const Timeline::Span span(timeline_, names_.empty() ? "" : names_[l].multiply);
+      multiply(in, rows, layers_[l], out.data());
+    }
+    const Timeline::Span span(timeline_, names_.empty() ? "" : names_[l].activate);
     if (l + 1 == layers_.size()) {
       for (size_t r = 0; r < rows; ++r) softmax(out.data() + r * n, n);
     } else if (activation_ == Activation::kRelu) {
@@ -119,7 +135,7 @@ Score Model::backward(std::span<const float> inputs, std::span<const int> labels
   for (float& d : delta) d /= static_cast<float>(rows);
   for (size_t l = layers_.size(); l-- > 0;) {
     Layer& layer = layers_[l];
-    const Timeline::Span span(timeline_, "demo::dense_backward", "cpu_op");
+    const Timeline::Span span(timeline_, names_.empty() ? "" : names_[l].gradient);
     std::fill(layer.weight_gradients.begin(), layer.weight_gradients.end(), 0.0f);
     std::fill(layer.bias_gradients.begin(), layer.bias_gradients.end(), 0.0f);
     add_gradients(l == 0 ? inputs.data() : outputs_[l - 1].data(), delta.data(), rows, layer);
@@ -139,7 +155,7 @@ Score Model::train(const DataSet& data, std::span<const size_t> rows, float rate
   std::vector<float> inputs;
   std::vector<int> labels;
   {
-    const Timeline::Span span(timeline_, "demo::gather_batch", "cpu_op");
+    const Timeline::Span span(timeline_, "input/GatherBatch:GatherV2");
     for (const size_t r : rows) {
       inputs.insert(inputs.end(), data.row(r), data.row(r) + data.features);
       labels.push_back(data.labels[r]);
@@ -147,7 +163,7 @@ Score Model::train(const DataSet& data, std::span<const size_t> rows, float rate
   }
   forward(inputs, rows.size());
   const Score score = backward(inputs, labels);
-  const Timeline::Span span(timeline_, "Optimizer.step#SGD.step", "user_annotation");
+  const Timeline::Span span(timeline_, "train/update:ApplyMomentum");
   for (Layer& layer : layers_) {
     descend(layer.weights, layer.weight_velocity, layer.weight_gradients, rate, momentum);
     descend(layer.biases, layer.bias_velocity, layer.bias_gradients, rate, momentum);

@@ -46,7 +46,7 @@ class Model {
   const std::vector<Layer>& layers() const { return layers_; }
   Activation activation() const { return activation_; }
   // Where train() notes what it does; null for nowhere.
-  void record(Timeline* timeline) { timeline_ = timeline; }
+  void record(Timeline* timeline);
 
  private:
   void forward(std::span<const float> inputs, size_t rows);
@@ -54,6 +54,10 @@ class Model {
 
   Activation activation_;
   Timeline* timeline_ = nullptr;
+  struct OpNames {
+    std::string multiply, activate, gradient;
+  };
+  std::vector<OpNames> names_;  // by layer, once something was recorded
   std::vector<Layer> layers_;
   std::vector<std::vector<float>> outputs_;  // of each layer, for the rows of the last forward
 };

@@ -45,9 +45,10 @@ void run(const std::string& folder, Activation activation, float rate, uint32_t 
     std::shuffle(order.begin(), order.end(), random);
     model.record(epoch == 1 ? &timeline : nullptr);  // the first is for warming up
     for (size_t at = 0; at + kBatch <= order.size(); at += kBatch, ++step) {
-      const Timeline::Span span(epoch == 1 ? &timeline : nullptr,
-                                fmt::format("ProfilerStep#{}", step), "user_annotation");
+      const Timeline::Span span(epoch == 1 ? &timeline : nullptr, "train", step);
       const Score score = model.train(train, std::span(order).subspan(at, kBatch), rate, 0.9f);
+      const Timeline::Span logging(epoch == 1 ? &timeline : nullptr,
+                                   "summary/loss:WriteScalarSummary");
       log.scalar("loss/train", step, score.loss);
       losses.push_back(score.loss);
     }
