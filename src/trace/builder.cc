@@ -25,8 +25,7 @@ LabelId Builder::label(std::string_view name, std::string_view category) {
   return found->second;
 }
 
-LabelId Builder::own_label(StringId name, StringId display_name, ArgRange args,
-                           StringId category) {
+LabelId Builder::own_label(StringId name, StringId display_name, ArgRange args, StringId category) {
   trace_.labels_.push_back({name, display_name, category, args});
   return static_cast<LabelId>(trace_.labels_.size() - 1);
 }

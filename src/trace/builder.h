@@ -42,8 +42,7 @@ class Builder {
   // The label of slices called `name`; asking again gives the same one.
   LabelId label(std::string_view name, std::string_view category = {});
   // A label of its own, even when another has the same name (metadata of one plane).
-  LabelId own_label(StringId name, StringId display_name, ArgRange args,
-                    StringId category = kNone);
+  LabelId own_label(StringId name, StringId display_name, ArgRange args, StringId category = kNone);
   uint64_t blob(std::string bytes);
 
   // --- tracks ---
