@@ -149,7 +149,8 @@ async function load(url, profile = null) {
   const first = await page.evaluate(() => window.__ready);
   if (profile !== null) writeFileSync(profile, JSON.stringify((await cdp.send('Profiler.stop')).profile));
   const until = Date.now() + 120_000;
-  while (Date.now() < until && (net.open.size > 0 || Date.now() - net.at < 1500)) await new Promise((resolve) => setTimeout(resolve, 50));
+  // Quiet for a moment; a request that hangs (TensorBoard leaves some open) does not count for long.
+  while (Date.now() < until && Date.now() - net.at < (net.open.size > 0 ? 5000 : 1500)) await new Promise((resolve) => setTimeout(resolve, 50));
   const metrics = Object.fromEntries((await cdp.send('Performance.getMetrics')).metrics.map((one) => [one.name, one.value]));
   return {browser, page, cdp, first, requests: net.requests, bytes: net.bytes, heap: metrics.JSHeapUsedSize / 1e6};
 }
