@@ -33,7 +33,8 @@ export function ema(values, weight) {
 }
 export const reference = (run, weight) => ema(Array.from({length: N}, (_, i) => stored(run, i)), weight);
 
-export const card = (page, tag) => page.locator(`[data-card="${tag}"]`).first();
+/** Tags of a chart of several are joined by line ends. */
+export const card = (page, tag) => page.locator(`[data-card="${tag.replaceAll('\n', '\\a ')}"]`).first();
 export const plot = (page, tag) => card(page, tag).locator('[data-chart=ready]');
 
 /** The chart has its curves and nothing more is on its way. */

@@ -160,6 +160,35 @@ test('histograms: the table has every step', 'histograms', async (page) => {
   equal(await here.locator('tbody tr').count(), all.length, 'rows');
 });
 
+test('histograms: Shift links a range of steps, its span is under the card', 'histograms', async (page) => {
+  const run = 'tf2_histograms/train';
+  const tag = Object.keys((await plugin('histograms/tags', {}))[run])[0];
+  const all = await plugin('histograms/histograms', {run, tag});
+  await page.getByRole('textbox', {name: 'Filter tags'}).fill(`^${tag}$`);
+  const here = card(page, `${tag} of ${run}`);
+  const plot = here.getByRole('application');
+  await plot.press('ArrowUp');
+  await here.locator('.tip').waitFor();
+  for (let i = 0; i < all.length; i++) await plot.press('ArrowUp'); // the first step
+  await plot.press('Enter');
+  await plot.press('ArrowDown');
+  await plot.press('ArrowDown');
+  await plot.press('Shift+Enter');
+  const [from, to] = [all[0][1], all[2][1]];
+  await page.getByText(new RegExp(`Steps ${from} – ${to} linked`)).waitFor();
+  await plot.press('Escape');
+  const means = all.slice(0, 3).map(([, , buckets]) => buckets.reduce((sum, [l, r, c]) => sum + ((l + r) / 2) * c, 0) / buckets.reduce((sum, [, , c]) => sum + c, 0));
+  await eventually(async () => /steps \d+ – \d+/.test(await here.locator('.foot').innerText()), true, 'the foot');
+  const foot = await here.locator('.foot').innerText();
+  const shown = /mean\s+(\S+) … (\S+)/.exec(foot);
+  close(read(shown[1]), Math.min(...means), 2e-2, `least mean in ${foot}`);
+  close(read(shown[2]), Math.max(...means), 2e-2, `greatest mean in ${foot}`);
+  for (const mode of ['Heat map', 'Overlay', 'Quantiles']) {
+    await segment(page, mode);
+    await here.getByRole('application', {name: new RegExp(mode)}).waitFor();
+  }
+});
+
 test('distributions: nine percentiles equal TensorBoard’s', 'distributions', async (page) => {
   const run = 'keras_fit/train';
   const tag = Object.keys((await plugin('histograms/tags', {}))[run])[0];

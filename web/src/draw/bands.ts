@@ -2,7 +2,7 @@
 // median as a line. Several runs share one plane, each in its own colour.
 import {BASIS_POINTS, nearestIndex} from './histogram.ts';
 import type {Ink} from './ink.ts';
-import {atX, drawCrosshair, drawXAxis, drawYAxis, type Labels, type Plane, type Size, xOf, yMargin, yOf} from './plane.ts';
+import {atX, drawCrosshair, drawXAxis, drawYAxis, type Labels, type Plane, type Size, xOf, yMargin, yOf, drawStretch} from './plane.ts';
 
 export interface BandSeries {
   readonly colour: string;
@@ -15,6 +15,7 @@ export interface BandOptions {
   readonly timeLabels: Labels;
   readonly valueLabels: Labels;
   readonly selected: number | null; // a time
+  readonly range?: readonly [number, number] | null; // linked times
   readonly hover: number | null; // a time
 }
 
@@ -43,6 +44,7 @@ export function drawBands(g: CanvasRenderingContext2D, size: Size, all: readonly
   drawYAxis(g, plane, ink, options.valueLabels);
   for (const one of all) drawOne(g, plane, one, ink);
   drawXAxis(g, plane, ink, options.timeLabels, size.width);
+  if (options.range != null) drawStretch(g, plane, xOf(plane, options.range[0]), xOf(plane, options.range[1]), ink);
   if (options.selected !== null) drawCrosshair(g, plane, options.selected, ink.accent);
   if (options.hover !== null) {
     drawCrosshair(g, plane, options.hover, ink.lineStrong);

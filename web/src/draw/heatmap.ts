@@ -4,7 +4,7 @@ import {mapIndex, mapTable} from './colour-map.ts';
 import {type HistogramSeries, peak, quantile, rowTotal} from './histogram.ts';
 import type {Ink} from './ink.ts';
 import {slotInk} from './palette.ts';
-import {atY, drawXAxis, drawYAxis, type Labels, type Plane, type Size, xOf, yMargin, yOf} from './plane.ts';
+import {atY, drawXAxis, drawYAxis, type Labels, type Plane, type Size, xOf, yMargin, yOf, drawStretch} from './plane.ts';
 
 export interface HeatOptions {
   readonly ink: Ink;
@@ -15,6 +15,7 @@ export interface HeatOptions {
   readonly logColour: boolean;
   readonly quantiles: readonly number[]; // shares 0…1; the median is drawn solid
   readonly selected: number;
+  readonly range?: readonly [number, number] | null; // linked steps by index
   readonly hover: {readonly step: number; readonly bin: number} | null;
 }
 
@@ -70,6 +71,7 @@ export function drawHeat(g: CanvasRenderingContext2D, size: Size, series: Histog
   drawQuantiles(g, plane, series, options);
   drawYAxis(g, plane, ink, options.valueLabels, false);
   drawXAxis(g, plane, ink, options.timeLabels, size.width);
+  if (options.range != null) drawStretch(g, plane, borders[options.range[0]]!, borders[options.range[1] + 1]!, ink);
   for (const [index, colour] of [[options.selected, ink.accent], [options.hover?.step ?? -1, ink.lineStrong]] as const) {
     if (index < 0 || index >= n) continue;
     g.fillStyle = colour;

@@ -28,7 +28,7 @@ export function handle(): void {
 }
 
 /** Calls `work` until it returns true (done), a few times a frame; `first` = before all others. Returns the cancel function. */
-export function enqueue(work: () => boolean, first: boolean, heavy: boolean): () => void {
+export function enqueue(work: () => boolean, first = false, heavy = false): () => void {
   const slice: Slice = {work, heavy: heavy && !first};
   if (first) queue.unshift(slice);
   else queue.push(slice);

@@ -107,6 +107,18 @@ export function yMargin(g: CanvasRenderingContext2D, ink: Ink, y0: number, y1: n
 }
 
 /** A vertical 1 px line on a pixel. */
+/** A chosen stretch in px: what lies outside fades, its ends are marked. */
+export function drawStretch(g: CanvasRenderingContext2D, p: Plane, from: number, to: number, ink: Ink): void {
+  const [a, b] = [Math.max(p.left, Math.min(from, to)), Math.min(p.right, Math.max(from, to))];
+  g.globalAlpha = 0.6;
+  g.fillStyle = ink.surface;
+  g.fillRect(p.left, p.top, a - p.left, p.bottom - p.top);
+  g.fillRect(b, p.top, p.right - b, p.bottom - p.top);
+  g.globalAlpha = 1;
+  g.fillStyle = ink.accent;
+  for (const x of [a, b]) g.fillRect(Math.round(x), p.top, 1, p.bottom - p.top);
+}
+
 export function drawCrosshair(g: CanvasRenderingContext2D, p: Plane, x: number, colour: string): void {
   g.fillStyle = colour;
   g.fillRect(Math.round(xOf(p, x)), p.top, 1, p.bottom - p.top);

@@ -14,6 +14,7 @@ export interface RidgeOptions {
   /** Heights are shares of their step instead of counts. */
   readonly density: boolean;
   readonly selected: number; // index of the linked step, -1 for none
+  readonly range?: readonly [number, number] | null; // linked steps by index: the others are grey
   readonly hover: {readonly step: number; readonly bin: number} | null;
 }
 
@@ -70,12 +71,13 @@ export function drawRidge(g: CanvasRenderingContext2D, size: Size, series: Histo
     };
     const hot = s === selected || s === hover?.step;
     const share = n > 1 ? s / (n - 1) : 1;
+    const grey = !hot && options.range != null && (s < options.range[0] || s > options.range[1]);
     g.beginPath();
     g.moveTo(plane.left, y0);
     trace();
     g.lineTo(plane.right, y0);
-    g.fillStyle = hot ? ink.accent : tableColour(table, ink.dark ? 0.3 + 0.45 * share : 0.36 + 0.4 * share);
-    g.globalAlpha = hot ? 0.92 : ink.dark ? 0.82 : 0.86;
+    g.fillStyle = hot ? ink.accent : grey ? ink.line : tableColour(table, ink.dark ? 0.3 + 0.45 * share : 0.36 + 0.4 * share);
+    g.globalAlpha = grey ? 0.45 : hot ? 0.92 : ink.dark ? 0.82 : 0.86;
     g.fill();
     g.globalAlpha = 1;
     g.beginPath();

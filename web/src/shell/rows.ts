@@ -17,6 +17,18 @@ export function rowsOf(groups: readonly Group[], rest: readonly Run[], folded: R
   return out;
 }
 
+const NAME_PX = 130; // check box, swatch and a readable name
+const COLUMN_PX = 54;
+
+/** How many columns a panel of this width has room for, at least one. */
+export function columnsIn(width: number): number {
+  return Math.max(1, Math.floor((width - NAME_PX) / COLUMN_PX));
+}
+
+export function panelWidthFor(columns: number): number {
+  return NAME_PX + COLUMN_PX * columns;
+}
+
 export function meanAndSpread(values: readonly number[]): {mean: number; std: number} {
   const finite = values.filter((value) => Number.isFinite(value));
   const mean = finite.reduce((sum, value) => sum + value, 0) / finite.length;

@@ -37,6 +37,7 @@ export interface PictureOptions {
   readonly parts: readonly Part[];
   readonly joined: boolean;
   readonly linked: number | null; // a step
+  readonly linkedEnd?: number | null; // the other end of a linked range of steps
 }
 
 export interface Picture {
@@ -58,6 +59,18 @@ const clamp = (v: number, most: number): number => Math.max(0, Math.min(most, v)
 
 function linkedIndex(part: Part | undefined, linked: number | null): number {
   return part === undefined || linked === null ? -1 : nearestIndex(part.series.steps, linked);
+}
+
+/** Indices of the first and last step in the linked range; null without one. */
+export function rangeOf(steps: ArrayLike<number>, from: number | null, to: number | null | undefined): [number, number] | null {
+  if (from === null || to === null || to === undefined) return null;
+  let [first, last] = [-1, -1];
+  for (let i = 0; i < steps.length; i++) {
+    if (steps[i]! < Math.min(from, to) || steps[i]! > Math.max(from, to)) continue;
+    if (first < 0) first = i;
+    last = i;
+  }
+  return first < 0 ? null : [first, last];
 }
 
 function binRowsOf(part: Part | undefined, spot: Spot): [string, number][] {
@@ -82,7 +95,7 @@ function moveIn(part: Part | undefined, linked: number | null) {
   };
 }
 
-function ridge({parts, time, density, linked}: PictureOptions): Picture {
+function ridge({parts, time, density, linked, linkedEnd}: PictureOptions): Picture {
   const part = parts[0];
   let layout: RidgeLayout | null = null;
   const move = moveIn(part, linked);
@@ -90,7 +103,8 @@ function ridge({parts, time, density, linked}: PictureOptions): Picture {
     draw: (g, size, ink, spot) => {
       if (part === undefined) return;
       layout = drawRidge(g, size, part.series, {
-        ink, times: part.times, timeLabel: timeShort(time, part.times), valueLabels: axisFormat, density, selected: linkedIndex(part, linked), hover: spot,
+        ink, times: part.times, timeLabel: timeShort(time, part.times), valueLabels: axisFormat, density, hover: spot,
+        selected: linkedEnd == null ? linkedIndex(part, linked) : -1, range: rangeOf(part.series.steps, linked, linkedEnd),
       });
     },
     pick: (x, y) => {
@@ -107,7 +121,7 @@ function ridge({parts, time, density, linked}: PictureOptions): Picture {
   };
 }
 
-function heat({parts, time, density, logColour, linked}: PictureOptions): Picture {
+function heat({parts, time, density, logColour, linked, linkedEnd}: PictureOptions): Picture {
   const part = parts[0];
   let layout: HeatLayout | null = null;
   const move = moveIn(part, linked);
@@ -116,7 +130,7 @@ function heat({parts, time, density, logColour, linked}: PictureOptions): Pictur
       if (part === undefined) return;
       layout = drawHeat(g, size, part.series, {
         ink, times: part.times, timeLabels: timeLabels(time), valueLabels: axisFormat, density, logColour, quantiles: [0.05, 0.5, 0.95],
-        selected: linkedIndex(part, linked), hover: spot,
+        selected: linkedEnd == null ? linkedIndex(part, linked) : -1, range: rangeOf(part.series.steps, linked, linkedEnd), hover: spot,
       });
     },
     pick: (x, y) => {
@@ -130,7 +144,7 @@ function heat({parts, time, density, logColour, linked}: PictureOptions): Pictur
 }
 
 /** One run: all its steps as outlines, old ones pale. Several runs: each at the linked or newest step. */
-function overlay({parts, density, joined, linked}: PictureOptions): Picture {
+function overlay({parts, density, joined, linked, linkedEnd}: PictureOptions): Picture {
   let plane: Plane | null = null;
   let lo = Infinity;
   let hi = -Infinity;
@@ -143,7 +157,10 @@ function overlay({parts, density, joined, linked}: PictureOptions): Picture {
     const n = part.series.steps.length;
     const at = linkedIndex(part, linked);
     if (joined) spots.push({part: i, step: at >= 0 ? at : n - 1});
-    else for (let s = 0; s < n; s++) spots.push({part: i, step: s});
+    else {
+      const [from, to] = rangeOf(part.series.steps, linked, linkedEnd) ?? [0, n - 1];
+      for (let s = from; s <= to; s++) spots.push({part: i, step: s});
+    }
   });
   const lines = (dark: boolean): Outline[] => spots.map(({part: i, step}) => {
     const series = cut[i]!;
@@ -154,7 +171,7 @@ function overlay({parts, density, joined, linked}: PictureOptions): Picture {
     const share = n > 1 ? step / (n - 1) : 1;
     return {
       colour: joined ? parts[i]!.ink.colour : mapColour('seq', dark ? 0.3 + 0.6 * share : 0.3 + 0.6 * share, dark), dash: joined ? parts[i]!.ink.dash : [],
-      strong: !joined && linked !== null && step === linkedIndex(parts[i], linked), edges: series.edges, heights: total > 0 ? row.map((c) => c / total) : row,
+      strong: !joined && linked !== null && linkedEnd == null && step === linkedIndex(parts[i], linked), edges: series.edges, heights: total > 0 ? row.map((c) => c / total) : row,
     };
   });
   let drawn: Outline[] = [];
@@ -188,14 +205,19 @@ function overlay({parts, density, joined, linked}: PictureOptions): Picture {
   };
 }
 
-function quantiles({parts, time, linked}: PictureOptions): Picture {
+function quantiles({parts, time, linked, linkedEnd}: PictureOptions): Picture {
   let plane: Plane | null = null;
   const bands: BandSeries[] = parts.map(({ink, times, series}) => ({colour: ink.colour, times, percentiles: series.percentiles}));
   const timeAt = (spot: Spot | null): number | null => (spot === null ? null : (parts[spot.part]?.times[spot.step] ?? null));
   return {
     draw: (g, size, ink, spot) => {
       const at = linkedIndex(parts[0], linked);
-      plane = drawBands(g, size, bands, {ink, timeLabels: timeLabels(time), valueLabels: axisFormat, selected: at < 0 ? null : (parts[0]!.times[at] ?? null), hover: timeAt(spot)});
+      const range = parts[0] === undefined ? null : rangeOf(parts[0].series.steps, linked, linkedEnd);
+      const timeOf = (index: number): number | null => parts[0]?.times[index] ?? null;
+      plane = drawBands(g, size, bands, {
+        ink, timeLabels: timeLabels(time), valueLabels: axisFormat, hover: timeAt(spot), selected: at < 0 || range !== null ? null : timeOf(at),
+        range: range === null ? null : [timeOf(range[0])!, timeOf(range[1])!],
+      });
     },
     pick: (x, y) => {
       const found = plane === null ? null : pickBands(plane, bands, x, y);
