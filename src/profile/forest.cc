@@ -1,5 +1,6 @@
 #include "profile/forest.h"
 
+#include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <tuple>
 
@@ -26,6 +27,47 @@ void for_each_node_line(const trace::Trace& trace, const Vocabulary& words, cons
   }
 }
 
+// Links come in order of their meetings, so placing them slice by slice sorts them by both.
+void sort_by_slice(std::vector<Forest::Link>& links, uint32_t slices) {
+  const auto in_order = [](const Forest::Link& a, const Forest::Link& b) {
+    return a.slice < b.slice;
+  };
+  if (std::is_sorted(links.begin(), links.end(), in_order)) return;
+  std::vector<uint32_t> next(size_t{slices} + 1, 0);
+  for (const Forest::Link& link : links) ++next[link.slice + 1];
+  for (size_t s = 1; s < next.size(); ++s) next[s] += next[s - 1];
+  std::vector<Forest::Link> sorted(links.size());
+  for (const Forest::Link& link : links) sorted[next[link.slice]++] = link;
+  links = std::move(sorted);
+}
+
+// Sorts a list made of runs (one a track, most of them sorted already) by merging the runs.
+template <class T, class Less>
+void merge_runs(std::vector<T>& list, std::vector<size_t> ends, const Less& less) {
+  size_t begin = 0;
+  for (const size_t end : ends) {
+    const auto first = list.begin() + static_cast<ptrdiff_t>(begin),
+               last = list.begin() + static_cast<ptrdiff_t>(end);
+    if (!std::is_sorted(first, last, less)) std::sort(first, last, less);
+    begin = end;
+  }
+  while (ends.size() > 1) {
+    std::vector<size_t> merged;
+    size_t from = 0;
+    for (size_t i = 0; i < ends.size(); i += 2) {
+      const size_t end = i + 1 < ends.size() ? ends[i + 1] : ends[i];
+      if (i + 1 < ends.size()) {
+        std::inplace_merge(list.begin() + static_cast<ptrdiff_t>(from),
+                           list.begin() + static_cast<ptrdiff_t>(ends[i]),
+                           list.begin() + static_cast<ptrdiff_t>(end), less);
+      }
+      merged.push_back(end);
+      from = end;
+    }
+    ends = std::move(merged);
+  }
+}
+
 }  // namespace
 
 Forest::Forest(const trace::Trace& trace, const Vocabulary& words) : trace_(trace), words_(words) {
@@ -33,11 +75,8 @@ Forest::Forest(const trace::Trace& trace, const Vocabulary& words) : trace_(trac
   connect_contexts();
   connect_launches();
   connect_iterators();
-  const auto by_slice = [](const Link& a, const Link& b) {
-    return std::tie(a.slice, a.meeting) < std::tie(b.slice, b.meeting);
-  };
-  std::sort(out_.begin(), out_.end(), by_slice);
-  std::sort(in_.begin(), in_.end(), by_slice);
+  sort_by_slice(out_, trace_.slice_count());
+  sort_by_slice(in_, trace_.slice_count());
 }
 
 void Forest::nest() {
@@ -145,24 +184,32 @@ void Forest::connect_launches() {
     SliceId slice;
   };
   std::vector<Launch> launches, kernels;
+  std::vector<size_t> launch_runs, kernel_runs;
+  // Room for the most there can be: what is not used is never touched and costs nothing, while
+  // growing would copy.
+  size_t host_slices = 0, device_slices = 0;
+  for_each_node_line(trace_, words_, [&](TrackId, const trace::Track& track) {
+    (words_.planes[track.parent] == PlaneKind::kHost ? host_slices : device_slices) += track.slices;
+  });
+  launches.reserve(host_slices);
+  kernels.reserve(device_slices);
   for_each_node_line(trace_, words_, [&](TrackId, const trace::Track& track) {
     const bool host = words_.planes[track.parent] == PlaneKind::kHost;
+    auto& list = host ? launches : kernels;
     for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
       const auto id = trace_.find(trace_.args(s), words_.key.correlation_id);
       if (!id || !id->is_number()) continue;
       if (words_.labels[trace_.label_id(s)].event != HostEvent::kUnknown) continue;
-      (host ? launches : kernels).push_back({id->as_uint(), s});
+      list.push_back({id->as_uint(), s});
     }
+    auto& runs = host ? launch_runs : kernel_runs;
+    if (list.size() > (runs.empty() ? 0 : runs.back())) runs.push_back(list.size());
   });
   const auto by_id = [](const Launch& a, const Launch& b) {
     return std::tie(a.id, a.slice) < std::tie(b.id, b.slice);
   };
-  const auto sorted = [&](std::vector<Launch>& list) {
-    if (!std::is_sorted(list.begin(), list.end(), by_id))
-      std::sort(list.begin(), list.end(), by_id);
-  };
-  sorted(launches);
-  sorted(kernels);
+  merge_runs(launches, std::move(launch_runs), by_id);
+  merge_runs(kernels, std::move(kernel_runs), by_id);
   meetings_.reserve(meetings_.size() + launches.size());
   std::vector<SliceId> consumers;
   size_t k = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 namespace sonde::profile {
 namespace {
@@ -9,9 +10,9 @@ namespace {
 using trace::SliceId;
 using trace::TrackId;
 
+// A slice that takes part in its step's breakdown.
 struct Span {
-  int64_t begin, end;
-  int32_t group;
+  trace::SliceId slice;
   Work work;
 };
 
@@ -132,7 +133,10 @@ class Breakdown {
   }
 
   Steps run() {
-    if (!words_.tpu_planes.empty()) return {};  // their breakdown is by op category, not by span
+    if (!words_.tpu_planes.empty()) return tpu_steps();
+    // Room for the most there can be: what is not used is never touched, growing would copy.
+    spans_.reserve(static_cast<size_t>(
+        std::count_if(grouping_.of.begin(), grouping_.of.end(), [](int32_t g) { return g >= 0; })));
     has_device_ = !words_.gpu_planes.empty() && collect_devices();
     collect_host();
     return finish();
@@ -144,6 +148,93 @@ class Breakdown {
     std::array<int64_t, 3> ps{};
     std::array<uint64_t, 3> bytes{};
   };
+
+  // --- TPU: the ops of the core that took longest, by their category ---
+
+  static Work work_of_category(std::string_view category, std::string_view expression) {
+    const auto starts = [&](std::string_view text) { return category.starts_with(text); };
+    if (starts("infeed")) return Work::kHostToDevice;
+    if (starts("outfeed") || starts("host outfeed")) return Work::kDeviceToHost;
+    if (starts("host send") || starts("host recv")) return Work::kHostToHost;
+    if (starts("send") || starts("recv")) return Work::kDeviceToDevice;
+    for (const std::string_view kind :
+         {"all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective"}) {
+      if (starts(kind)) return Work::kCollective;
+    }
+    return contains(expression, "bf16[") || contains(expression, "f8e") ? Work::kCompute16
+                                                                        : Work::kCompute32;
+  }
+
+  Steps tpu_steps() {
+    std::vector<const Grouping::DeviceStep*> longest(grouping_.groups.size(), nullptr);
+    for (const Grouping::DeviceStep& step : grouping_.device_steps) {
+      const Grouping::DeviceStep*& best = longest[static_cast<size_t>(step.group)];
+      if (!best || step.end - step.begin > best->end - best->begin) best = &step;
+    }
+    std::vector<std::optional<Work>> kinds(words_.labels.size());
+    std::vector<std::array<int64_t, kWorkCount>> sums(grouping_.groups.size());
+    for (const TrackId plane : words_.tpu_planes) {
+      for (const TrackId t : lines_of(trace_, plane)) {
+        if (trace_.track_name(t) != "XLA Ops") continue;
+        add_core(trace_.tracks()[t], plane, longest, kinds, sums);
+      }
+    }
+    Steps result;
+    for (size_t g = 0; g < longest.size(); ++g) {
+      if (!longest[g]) continue;
+      Step step;
+      step.group = static_cast<int32_t>(g);
+      step.name = grouping_.groups[g].name;
+      step.begin = longest[g]->begin;
+      step.end = longest[g]->end;
+      step.work = sums[g];
+      int64_t known = 0;
+      for (const int64_t ps : step.work) known += ps;
+      step.work[0] += std::max<int64_t>(0, step.duration() - known);
+      step.segments = step.work;
+      if (known == 0 || step.duration() <= 0) {
+        ++result.dropped_without_work;
+        continue;
+      }
+      result.steps.push_back(std::move(step));
+    }
+    return result;
+  }
+
+  // Self times of one core's ops, for the steps in which this core took longest.
+  void add_core(const trace::Track& track, TrackId plane,
+                const std::vector<const Grouping::DeviceStep*>& longest,
+                std::vector<std::optional<Work>>& kinds,
+                std::vector<std::array<int64_t, kWorkCount>>& sums) const {
+    struct Open {
+      SliceId slice;
+      int64_t children;
+    };
+    std::vector<Open> open;
+    const auto close = [&] {
+      const Open top = open.back();
+      open.pop_back();
+      const int64_t duration = trace_.duration(top.slice).value;
+      if (!open.empty()) open.back().children += duration;
+      const int32_t group = grouping_.of[top.slice];
+      if (group < 0 || !longest[static_cast<size_t>(group)] ||
+          longest[static_cast<size_t>(group)]->plane != plane)
+        return;
+      std::optional<Work>& kind = kinds[trace_.label_id(top.slice)];
+      if (!kind) {
+        const trace::Label& label = trace_.label(top.slice);
+        kind = work_of_category(trace_.text_of(trace_.find(label.args, words_.key.hlo_category)),
+                                trace_.text(label.name));
+      }
+      sums[static_cast<size_t>(group)][static_cast<size_t>(*kind)] +=
+          std::max<int64_t>(0, duration - top.children);
+    };
+    for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
+      while (!open.empty() && trace_.end(open.back().slice) < trace_.end(s)) close();
+      open.push_back({s, 0});
+    }
+    while (!open.empty()) close();
+  }
 
   bool collect_devices() {
     bool any = false;
@@ -175,7 +266,7 @@ class Breakdown {
       if (!shape.empty()) work = is_low_precision({}, shape) ? Work::kCompute16 : Work::kCompute32;
     }
     pending_[static_cast<size_t>(group)].has_device_events = true;
-    spans_.push_back({trace_.begin(s).value, trace_.end(s).value, group, work});
+    spans_.push_back({s, work});
     const int slot = work == Work::kHostToDevice     ? 0
                      : work == Work::kDeviceToHost   ? 1
                      : work == Work::kDeviceToDevice ? 2
@@ -242,7 +333,7 @@ class Breakdown {
     int64_t& last = covered[static_cast<size_t>(work)];
     if (end <= last) return;
     last = end;
-    spans_.push_back({begin, end, group, work});
+    spans_.push_back({s, work});
   }
 
   bool has_step_name(SliceId s) const {
@@ -250,14 +341,33 @@ class Breakdown {
            trace_.find(trace_.args(s), words_.key.step_name).has_value();
   }
 
+  // Spans by group, as positions in spans_: those of group g are order[first[g]] …
+  // order[first[g+1]].
+  struct Order {
+    std::vector<uint32_t> first, order;
+  };
+  Order spans_by_group() const {
+    Order by;
+    by.first.assign(pending_.size() + 1, 0);
+    const auto group_of = [&](const Span& span) {
+      return static_cast<size_t>(grouping_.of[span.slice]);
+    };
+    for (const Span& span : spans_) ++by.first[group_of(span) + 1];
+    for (size_t g = 1; g < by.first.size(); ++g) by.first[g] += by.first[g - 1];
+    by.order.resize(spans_.size());
+    std::vector<uint32_t> next(by.first.begin(), by.first.end() - 1);
+    for (uint32_t i = 0; i < spans_.size(); ++i) by.order[next[group_of(spans_[i])]++] = i;
+    return by;
+  }
+
   Steps finish() {
     Steps result;
-    std::vector<std::vector<Span>> by_group = spans_by_group();
+    const Order by = spans_by_group();
     for (size_t g = 0; g < pending_.size(); ++g) {
       const Pending& pending = pending_[g];
       if (!pending.host_marked && !pending.device_marked) continue;
       if (has_device_ && !pending.device_marked) continue;
-      if (by_group[g].empty()) continue;
+      if (by.first[g] == by.first[g + 1]) continue;
       Step step;
       step.group = static_cast<int32_t>(g);
       step.name = pending.name.empty() ? grouping_.groups[g].name : pending.name;
@@ -271,7 +381,13 @@ class Breakdown {
       step.copies = copies_[g].count;
       step.copy_ps = copies_[g].ps;
       step.copy_bytes = copies_[g].bytes;
-      if (!sweep(by_group[g], step) || step.duration() <= 0) {
+      for (auto& list : of_kind_) list.clear();
+      for (uint32_t i = by.first[g]; i < by.first[g + 1]; ++i) {
+        const Span& span = spans_[by.order[i]];
+        of_kind_[static_cast<size_t>(span.work)].emplace_back(trace_.begin(span.slice).value,
+                                                              trace_.end(span.slice).value);
+      }
+      if (!sweep(step) || step.duration() <= 0) {
         ++result.dropped_without_work;
         continue;
       }
@@ -280,34 +396,23 @@ class Breakdown {
     return result;
   }
 
-  std::vector<std::vector<Span>> spans_by_group() {
-    std::vector<std::vector<Span>> by_group(pending_.size());
-    std::vector<uint32_t> counts(pending_.size());
-    for (const Span& span : spans_) ++counts[static_cast<size_t>(span.group)];
-    for (size_t g = 0; g < counts.size(); ++g) by_group[g].reserve(counts[g]);
-    for (const Span& span : spans_) by_group[static_cast<size_t>(span.group)].push_back(span);
-    spans_ = {};
-    return by_group;
-  }
-
   // Kinds from the highest priority down: each owns what its spans cover and no higher one did.
-  bool sweep(std::vector<Span>& spans, Step& step) const {
-    std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
-      return a.work != b.work ? a.work > b.work : a.begin < b.begin;
-    });
+  bool sweep(Step& step) {
     std::vector<std::pair<int64_t, int64_t>> taken, merged, next;
     std::array<bool, kWorkCount> present{};
-    for (size_t i = 0; i < spans.size();) {
-      const Work work = spans[i].work;
+    for (size_t w = kWorkCount; w-- > 0;) {
+      auto& spans = of_kind_[w];
+      if (spans.empty()) continue;
+      // Spans come track by track, in order of time within each.
+      if (!std::is_sorted(spans.begin(), spans.end())) std::sort(spans.begin(), spans.end());
       merged.clear();
-      for (; i < spans.size() && spans[i].work == work; ++i) {
-        if (!merged.empty() && spans[i].begin <= merged.back().second) {
-          merged.back().second = std::max(merged.back().second, spans[i].end);
+      for (const auto& [begin, end] : spans) {
+        if (!merged.empty() && begin <= merged.back().second) {
+          merged.back().second = std::max(merged.back().second, end);
         } else {
-          merged.emplace_back(spans[i].begin, spans[i].end);
+          merged.emplace_back(begin, end);
         }
       }
-      const size_t w = static_cast<size_t>(work);
       size_t t = 0;
       for (const auto& [begin, end] : merged) {
         int64_t at = begin;
@@ -352,6 +457,7 @@ class Breakdown {
   std::vector<Pending> pending_;
   std::vector<Copies> copies_;
   std::vector<Span> spans_;
+  std::array<std::vector<std::pair<int64_t, int64_t>>, kWorkCount> of_kind_;  // of the step at hand
   bool has_device_ = false;
 };
 

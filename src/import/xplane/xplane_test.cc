@@ -116,3 +116,44 @@ TEST_CASE("xplane: times that would overflow are kept in range") {
   REQUIRE(trace.slice_count() == 1);
   CHECK(trace.end(0) >= trace.begin(0));
 }
+
+TEST_CASE("xplane: fields of later versions, in any order, are passed over") {
+  std::string out;
+  wire::Encoder space(out);
+  space.message(1, [](wire::Encoder& plane) {
+    plane.bytes(2, "/host:CPU");
+    plane.message(3, [](wire::Encoder& line) {
+      line.message(4, [](wire::Encoder& event) {
+        event.message(4, [](wire::Encoder& stat) {
+          stat.bytes(99, "of a later version");
+          stat.varint(4, 7);
+          stat.varint(1, 1);
+        });
+        event.varint(3, 9000);
+        event.bytes(200, "of a later version");
+        event.varint(2, 5000);
+        event.message(4, [](wire::Encoder& stat) {
+          stat.varint(1, 1);
+          stat.varint(4, 8);
+        });
+        event.varint(1, 1);
+      });
+    });
+    plane.message(4, [&](wire::Encoder& entry) {
+      entry.varint(1, 1);
+      entry.message(2, [&](wire::Encoder& value) { value.bytes(2, "event"); });
+    });
+    plane.message(5, [&](wire::Encoder& entry) {
+      entry.varint(1, 1);
+      entry.message(2, [&](wire::Encoder& value) { value.bytes(2, "number"); });
+    });
+  });
+  const Trace trace = imported(out);
+  REQUIRE(trace.slice_count() == 1);
+  CHECK(trace.name(0) == "event");
+  CHECK(trace.begin(0) == Picos{5000});
+  CHECK(trace.duration(0) == Picos{9000});
+  REQUIRE(trace.args(0).count == 2);
+  CHECK(trace.arg(trace.args(0).first).value.as_int() == 7);
+  CHECK(trace.arg(trace.args(0).first + 1).value.as_int() == 8);
+}
