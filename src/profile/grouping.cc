@@ -24,6 +24,7 @@ class Grouper {
   Grouper(const trace::Trace& trace, const Vocabulary& words, const Forest& forest)
       : trace_(trace), words_(words), forest_(forest) {
     seen_meeting_.assign(forest.meeting_count(), Grouping::kNoGroup);
+    if (!words.has_group_ids) index_meetings();
   }
 
   Grouping run() {
@@ -43,6 +44,7 @@ class Grouper {
     mark_eager();
     fill_devices();
     device_steps();
+    group_cores();
     return std::move(result_);
   }
 
@@ -51,6 +53,24 @@ class Grouper {
     return trace_.find(trace_.args(s), key);
   }
   HostEvent event_of(SliceId s) const { return words_.labels[trace_.label_id(s)].event; }
+
+  // Which meetings a slice produces into: every slice is asked, so a search for each is too slow.
+  void index_meetings() {
+    first_meeting_.assign(size_t{trace_.slice_count()} + 1, 0);
+    const auto for_each = [&](const auto& fn) {
+      for (uint32_t id = 0; id < forest_.meeting_count(); ++id) {
+        const Forest::Meeting& m = forest_.meeting(id);
+        for (uint32_t i = 0; i < m.producer_count; ++i) fn(forest_.member(m.first + i), id);
+      }
+    };
+    for_each([&](SliceId s, uint32_t) { ++first_meeting_[s + 1]; });
+    for (size_t s = 1; s < first_meeting_.size(); ++s) first_meeting_[s] += first_meeting_[s - 1];
+    meetings_.resize(first_meeting_.back());
+    for_each([&](SliceId s, uint32_t id) { meetings_[first_meeting_[s]++] = id; });
+    // Every begin has moved to its end, which is the next one's begin: one place back.
+    for (size_t s = first_meeting_.size(); s-- > 1;) first_meeting_[s] = first_meeting_[s - 1];
+    first_meeting_[0] = 0;
+  }
 
   void take_recorded() {
     result_.recorded = true;
@@ -238,13 +258,14 @@ class Grouper {
     std::vector<SliceId> stack{start};
     const auto enter = [&](SliceId s) {
       result_.of[s] = group;
-      forest_.for_each_meeting(s, [&](uint32_t id) {
-        if (seen_meeting_[id] == group) return;
+      for (uint32_t at = first_meeting_[s]; at < first_meeting_[s + 1]; ++at) {
+        const uint32_t id = meetings_[at];
+        if (seen_meeting_[id] == group) continue;
         seen_meeting_[id] = group;
         const Forest::Meeting& m = forest_.meeting(id);
         for (uint32_t i = 0; i < m.consumer_count; ++i)
           stack.push_back(forest_.member(m.first + m.producer_count + i));
-      });
+      }
     };
     while (!stack.empty()) {
       const SliceId top = stack.back();
@@ -302,8 +323,8 @@ class Grouper {
     std::map<std::string_view, int64_t> total;
     std::map<std::string_view, std::vector<Root>> calls;
     for (SliceId s = 0; s < trace_.slice_count(); ++s) {
-      if (!forest_.is_nested_node(s) || words_.key.tf_function_call == trace::kNone) break;
-      if (!own(s, words_.key.tf_function_call)) continue;
+      if (words_.key.tf_function_call == trace::kNone) break;
+      if (!forest_.is_nested_node(s) || !own(s, words_.key.tf_function_call)) continue;
       total[trace_.name(s)] += trace_.duration(s).value;
       calls[trace_.name(s)].push_back({s, 1});
     }
@@ -417,6 +438,83 @@ class Grouper {
     }
   }
 
+  // TPU cores run in lock step: the k-th event of each core's Steps line is step k. Without such
+  // lines the executions of the program with the largest total time stand for steps.
+  void group_cores() {
+    if (words_.tpu_planes.empty()) return;
+    std::vector<std::vector<SliceId>> cores;
+    const auto line_named = [&](TrackId plane, std::string_view name) -> const trace::Track* {
+      for (const TrackId t : lines_of(trace_, plane)) {
+        if (trace_.track_name(t) == name && trace_.tracks()[t].slices != 0)
+          return &trace_.tracks()[t];
+      }
+      return nullptr;
+    };
+    bool marked = false;
+    for (const TrackId plane : words_.tpu_planes) marked |= line_named(plane, "Steps") != nullptr;
+    const std::string_view program = marked ? std::string_view() : longest_program(line_named);
+    if (!marked && program.empty()) return;
+    restart();
+    result_.device_steps.clear();
+    for (const TrackId plane : words_.tpu_planes) {
+      const trace::Track* track = line_named(plane, marked ? "Steps" : "XLA Modules");
+      if (!track) continue;
+      int32_t group = 0;
+      const size_t first = result_.device_steps.size();
+      for (SliceId s = track->first_slice; s < track->first_slice + track->slices; ++s) {
+        if (!marked && trace_.name(s) != program) continue;
+        if (static_cast<size_t>(group) == result_.groups.size()) {
+          Group added;
+          added.name = marked ? std::string(trace_.shown_name(s)) : fmt::format("{}", group);
+          added.root = s;
+          added.is_named = true;
+          result_.groups.push_back(std::move(added));
+        }
+        result_.device_steps.push_back(
+            {plane, group++, trace_.begin(s).value, trace_.end(s).value});
+      }
+      give_groups(plane, first);
+    }
+    if (!marked)
+      result_.derived_rule = "executions of the compiled program with the largest total time";
+  }
+
+  template <class LineNamed>
+  std::string_view longest_program(const LineNamed& line_named) const {
+    std::map<std::string_view, std::pair<int64_t, int64_t>> programs;  // runs, time
+    for (const TrackId plane : words_.tpu_planes) {
+      const trace::Track* track = line_named(plane, "XLA Modules");
+      if (!track) continue;
+      for (SliceId s = track->first_slice; s < track->first_slice + track->slices; ++s) {
+        auto& [runs, time] = programs[trace_.name(s)];
+        ++runs;
+        time += trace_.duration(s).value;
+      }
+    }
+    std::string_view best;
+    int64_t most = 0;
+    for (const auto& [name, sums] : programs) {
+      const bool repeats = sums.first > static_cast<int64_t>(words_.tpu_planes.size());
+      if (repeats && sums.second > most) best = name, most = sums.second;
+    }
+    return best;
+  }
+
+  // The ops of a core belong to the step whose span they begin in; spans from `first` on are its.
+  void give_groups(TrackId plane, size_t first) {
+    const auto& steps = result_.device_steps;
+    for (const TrackId t : lines_of(trace_, plane)) {
+      const trace::Track& track = trace_.tracks()[t];
+      size_t at = first;
+      for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
+        const int64_t begin = trace_.begin(s).value;
+        while (at < steps.size() && steps[at].end <= begin) ++at;
+        if (at == steps.size()) break;
+        if (steps[at].begin <= begin) result_.of[s] = steps[at].group;
+      }
+    }
+  }
+
   // A Steps line that the file brought.
   bool take_steps_line(TrackId plane) {
     bool found = false;
@@ -441,6 +539,7 @@ class Grouper {
   Grouping result_;
   boost::unordered_flat_set<uint64_t> tf_data_ids_;
   std::vector<int32_t> seen_meeting_;
+  std::vector<uint32_t> first_meeting_, meetings_;  // by producing slice
 };
 
 }  // namespace

@@ -261,29 +261,61 @@ std::string tooltip_of(const SessionStep& step) {
 
 }  // namespace
 
-// TPU steps are broken down by what the cores do. No step line, no rows: the columns stay xprof's.
-static Table tpu_step_table(const Bottleneck& b) {
+// TPU steps are broken down by what the slowest core does, in xprof's columns.
+static Table tpu_step_table(const SessionSteps& steps, const Bottleneck& b) {
   Table table{"step_times", "Step times"};
   table.columns = {{"stepnum", "Step", Type::kText}};
-  for (const char* id :
-       {"tcComputeTimeMs", "scv0ComputeTimeMs", "scv0InfeedTimeMs", "tcInfeedTimeMs",
-        "tcOutfeedTimeMs", "tcIdleTimeMs", "hostTransferTimeMs"}) {
-    table.columns.push_back({id, id, Type::kNumber, "ms"});
-  }
+  const std::pair<const char*, const char*> columns[] = {
+      {"tcComputeTimeMs", "Computing"},
+      {"scv0ComputeTimeMs", "SparseCore computing"},
+      {"scv0InfeedTimeMs", "SparseCore input"},
+      {"tcInfeedTimeMs", "Input"},
+      {"tcOutfeedTimeMs", "Output"},
+      {"tcIdleTimeMs", "Idle"},
+      {"hostTransferTimeMs", "Transfer with the host"}};
+  for (const auto& [id, label] : columns) table.columns.push_back({id, label, Type::kNumber, "ms"});
   table.columns.push_back({"tooltip", "Details", Type::kText});
   for (const char* id : {"infeedPercentAverage", "infeedPercentMin", "infeedPercentMax"})
-    table.columns.push_back({id, id, Type::kNumber, "%"});
-  table.property("hardware_type", "TPU");
-  for (const char* id : {"steptime_ms_average", "steptime_ms_standard_deviation",
-                         "steptime_ms_minimum", "steptime_ms_maximum", "active_steptime_ms_average",
-                         "tc_compute_ms_average", "tc_active_ms_average", "tc_infeed_ms_average",
-                         "tc_outfeed_ms_average", "tc_idle_ms_average", "host_transfer_ms_average",
-                         "scv0_compute_ms_average", "scv0_infeed_ms_average"}) {
-    table.property(id, "0.00");
+    table.columns.push_back({id, "Waiting for input", Type::kNumber, "%"});
+  std::vector<double> times, compute, infeed, outfeed, idle, transfer, shares;
+  for (const SessionStep& step : steps.steps) {
+    const Step& s = step.slowest();
+    const auto of = [&](Work work) { return ms(s.work[static_cast<size_t>(work)]); };
+    times.push_back(ms(s.duration()));
+    infeed.push_back(of(Work::kHostToDevice) + of(Work::kWaitInput));
+    outfeed.push_back(of(Work::kDeviceToHost));
+    transfer.push_back(of(Work::kHostToHost));
+    idle.push_back(of(Work::kUnknown));
+    compute.push_back(times.back() - infeed.back() - outfeed.back() - transfer.back() -
+                      idle.back());
+    const double share = 100 * infeed.back() / times.back();  // no step is empty
+    shares.push_back(share);
+    table.rows.push_back({step.name, compute.back(), 0.0, 0.0, infeed.back(), outfeed.back(),
+                          idle.back(), transfer.back(), tooltip_of(step), share, share, share});
   }
-  for (const char* id : {"infeed_percent_average", "infeed_percent_standard_deviation",
-                         "infeed_percent_minimum", "infeed_percent_maximum"})
-    table.property(id, "0.0");
+  const auto digits = [&](std::string_view id, double value) {
+    table.property(id, fmt::format("{:.2f}", value));
+  };
+  const Statistics all = statistics(times), input = statistics(shares);
+  table.property("hardware_type", "TPU");
+  digits("steptime_ms_average", all.average);
+  digits("steptime_ms_standard_deviation", all.deviation);
+  digits("steptime_ms_minimum", all.minimum);
+  digits("steptime_ms_maximum", all.maximum);
+  const double idle_average = statistics(idle).average;
+  digits("active_steptime_ms_average", all.average - idle_average);
+  digits("tc_compute_ms_average", statistics(compute).average);
+  digits("tc_active_ms_average", all.average - idle_average);
+  digits("tc_infeed_ms_average", statistics(infeed).average);
+  digits("tc_outfeed_ms_average", statistics(outfeed).average);
+  digits("tc_idle_ms_average", idle_average);
+  digits("host_transfer_ms_average", statistics(transfer).average);
+  digits("scv0_compute_ms_average", 0);
+  digits("scv0_infeed_ms_average", 0);
+  table.property("infeed_percent_average", fmt::format("{:.1f}", input.average));
+  table.property("infeed_percent_standard_deviation", fmt::format("{:.1f}", input.deviation));
+  table.property("infeed_percent_minimum", fmt::format("{:.1f}", input.minimum));
+  table.property("infeed_percent_maximum", fmt::format("{:.1f}", input.maximum));
   table.property("input_conclusion", b.statement);
   table.property("output_conclusion", "");
   table.property("summary_nextstep", b.next_step);
@@ -291,7 +323,7 @@ static Table tpu_step_table(const Bottleneck& b) {
 }
 
 Table step_table(const SessionSteps& steps, const Bottleneck& b, std::string_view hardware) {
-  if (hardware == "TPU") return tpu_step_table(b);
+  if (hardware == "TPU") return tpu_step_table(steps, b);
   Table table{"step_times", "Step times"};
   table.columns.push_back({"stepnum", "Step", Type::kText});
   for (const PartColumn& c : kColumns)

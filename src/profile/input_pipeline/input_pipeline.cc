@@ -54,10 +54,33 @@ Table advice_table() {
 }
 
 // Which core of a TPU waited longest for its input, by step; xprof's first table.
-Table slowest_core_table() {
-  Table table{"table_0", "Core that waited longest"};
+Table slowest_core_table(const SessionSteps& steps) {
+  Table table{"table_0", "Core that took longest"};
   table.columns = {{"index", "Index", Type::kText}};
   table.rows = {{std::string("Step number")}, {std::string("Core name")}};
+  // By host and group: the core with the longest span.
+  std::vector<std::vector<const Grouping::DeviceStep*>> longest;
+  for (const HostAnalysis* host : steps.hosts) {
+    const Grouping& grouping = host->grouping();
+    auto& of_group = longest.emplace_back(grouping.groups.size(), nullptr);
+    for (const auto& span : grouping.device_steps) {
+      const Grouping::DeviceStep*& best = of_group[static_cast<size_t>(span.group)];
+      if (!best || span.end - span.begin > best->end - best->begin) best = &span;
+    }
+  }
+  for (size_t i = 0; i < steps.steps.size(); ++i) {
+    const SessionStep& step = steps.steps[i];
+    std::string core = "unknown";
+    for (size_t h = 0; h < step.by_host.size(); ++h) {
+      if (step.by_host[h] != &step.slowest()) continue;
+      if (const auto* span = longest[h][static_cast<size_t>(step.by_host[h]->group)])
+        core = steps.hosts[h]->trace().track_name(span->plane);
+    }
+    const std::string number = fmt::format("{}", i);
+    table.columns.push_back({number, number, Type::kText});
+    table.rows[0].emplace_back(step.name);
+    table.rows[1].emplace_back(core);
+  }
   return table;
 }
 
@@ -69,7 +92,8 @@ Result<Report> input_pipeline(const Session& session, const Options& options) {
   Report report;
   add_step_notes(hosts, report);
   report.figure("input_percent", "Waiting for input", bottleneck.input_percent, "%", "step time");
-  if (main_machine(hosts).hardware_type == "TPU") report.tables.push_back(slowest_core_table());
+  if (main_machine(hosts).hardware_type == "TPU")
+    report.tables.push_back(slowest_core_table(steps));
   report.tables.push_back(step_table(steps, bottleneck, main_machine(hosts).hardware_type));
   report.tables.push_back(ops_table(input, steps.steps.size()));
   report.tables.push_back(advice_table());
