@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "profile/findings/resources.h"
 #include "profile/merged.h"
 #include "profile/tf_data/pipelines.h"
 
@@ -86,6 +87,7 @@ class Rules {
     python_gap();
     no_steps();
     data_loss();
+    findings::resources(hosts_, steps_, found_);
     return take();
   }
 
