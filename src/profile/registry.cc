@@ -6,14 +6,15 @@
 namespace sonde::profile {
 
 extern const Tool kOverview, kInputPipeline, kOpStats, kKernelStats, kPodViewer, kTfData, kDigest,
-    kMemoryProfile, kOpProfile, kHloStats, kRoofline, kMemoryViewer, kGraphViewer, kInference;
+    kMemoryProfile, kOpProfile, kHloStats, kRoofline, kMemoryViewer, kGraphViewer, kInference,
+    kPerfCounters, kSmartSuggestion;
 
 namespace {
 
 constexpr std::array kTools = {
-    &kOverview,      &kInputPipeline, &kTfData,    &kOpStats,  &kKernelStats,
-    &kMemoryProfile, &kPodViewer,     &kOpProfile, &kHloStats, &kRoofline,
-    &kMemoryViewer,  &kGraphViewer,   &kInference, &kDigest,
+    &kOverview,  &kInputPipeline, &kTfData,          &kOpStats,  &kKernelStats,  &kMemoryProfile,
+    &kPodViewer, &kOpProfile,     &kHloStats,        &kRoofline, &kMemoryViewer, &kGraphViewer,
+    &kInference, &kPerfCounters,  &kSmartSuggestion, &kDigest,
 };
 
 struct Spelling {
