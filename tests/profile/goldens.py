@@ -26,6 +26,7 @@ says so and passes.
 import argparse
 import collections
 import fnmatch
+import gzip
 import importlib.util
 import json
 import os
@@ -89,6 +90,18 @@ def pairs(goldens):
         capture = golden.parent.name
         if capture in XLA + TENSORFLOW:
             yield capture, golden.name[: -len(".neutral.json.gz")], "", golden
+    for golden in sorted(goldens.glob("*/graph_viewer~*.short_txt.gz")):
+        if "(" in graph_module(golden.name):  # longer names were cut
+            yield golden.parent.name, golden.name[: -len(".short_txt.gz")], "", golden
+
+
+def graph_module(name):
+    return re.sub(r"_(\d+)_\.short_txt\.gz$", r"(\1)", name.split("~", 1)[1])
+
+
+def lines_table(text):
+    """A text as a table of its lines, so that lines are compared like rows."""
+    return {"tables": {"text": {"columns": ["line"], "rows": [[line] for line in text.splitlines() if line]}}, "scalars": {}, "soft": []}
 
 
 def tool_flags(tool, golden):
@@ -193,9 +206,15 @@ def examine(compare, samples, program, rules, pair):
     """Runs one tool on one capture and weighs every recorded cell."""
     capture, tool, prefix, golden_path = pair
     folder = next(samples / s / capture for s in ("A", "B") if (samples / s / capture).is_dir())
-    golden = compare.load(str(golden_path))
-    run = subprocess.run([program, "profile", str(folder), *tool_flags(tool, golden), "--format", "neutral"], capture_output=True, text=True)
-    candidate = compare.loads(run.stdout) if run.returncode == 0 else {}
+    if golden_path.name.endswith(".short_txt.gz"):
+        golden = lines_table(gzip.open(golden_path, "rt").read())
+        flags = ["--tool", "graph_viewer", "--param", f"module_name={graph_module(golden_path.name)}", "--param", "type=short_txt"]
+        run = subprocess.run([program, "profile", str(folder), *flags, "--format", "xprof"], capture_output=True, text=True)
+        candidate = lines_table(run.stdout)
+    else:
+        golden = compare.load(str(golden_path))
+        run = subprocess.run([program, "profile", str(folder), *tool_flags(tool, golden), "--format", "neutral"], capture_output=True, text=True)
+        candidate = compare.loads(run.stdout) if run.returncode == 0 else {}
     here = [rule for rule in rules if applies(rule, capture, tool)]
     used, only_sonde = collections.Counter(), collections.Counter()
     aside = prepare(golden, candidate, here, used, only_sonde)
