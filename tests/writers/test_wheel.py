@@ -65,7 +65,7 @@ def test_the_program_of_the_wheel_serves_the_page(installed, tmp_path):
     try:
         address = next(found[0] for line in server.stdout if (found := re.search(r"http://\S+", line)))
         page = urllib.request.urlopen(address).read().decode()
-        (script,) = re.findall(r'<script[^>]* src="\.?/?([^"]+)"', page)
+        (script,) = re.findall(r'<script type="module"[^>]* src="\./([^"]+)"', page)
         assert "Sonde" in page and len(urllib.request.urlopen(address + script).read()) > 10_000
     finally:
         server.terminate()
