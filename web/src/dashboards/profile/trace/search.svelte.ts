@@ -9,6 +9,7 @@ export interface Search {
   readonly total: number;
   readonly at: number; // which hit is chosen, from 1; 0 for none
   readonly perPixel: readonly number[];
+  readonly times: readonly number[]; // where the first hits begin, exactly
   /** The next hit (1) or the one before (-1); a new question starts at the first. */
   find(by: 1 | -1): Promise<void>;
   clear(): void;
@@ -23,6 +24,7 @@ export function createSearch(host: {source(): TraceSource; found(hit: SliceInfo)
   let total = $state(0);
   let at = $state(0);
   let perPixel = $state.raw<readonly number[]>([]);
+  let times = $state.raw<readonly number[]>([]);
   let hits: SliceInfo[] = [];
   let from: TraceSource | null = null;
   let ticket = 0;
@@ -33,6 +35,7 @@ export function createSearch(host: {source(): TraceSource; found(hit: SliceInfo)
     if (mine !== ticket) return;
     from = host.source();
     [asked, total, perPixel, hits, at] = [query, answer.total, answer.per_px, [...answer.hits], 0];
+    times = answer.hits.map((hit) => hit.begin);
   }
   return {
     get query() { return query; },
@@ -41,6 +44,7 @@ export function createSearch(host: {source(): TraceSource; found(hit: SliceInfo)
     get total() { return total; },
     get at() { return at; },
     get perPixel() { return perPixel; },
+    get times() { return times; },
     async find(by) {
       view.find = query;
       if (query === '') return this.clear();
@@ -59,6 +63,7 @@ export function createSearch(host: {source(): TraceSource; found(hit: SliceInfo)
     clear() {
       ticket++;
       [query, asked, total, at, perPixel, hits] = ['', '', 0, 0, [], []];
+      times = [];
       view.find = '';
     },
   };
