@@ -49,6 +49,13 @@ for (const scheme of ['light', 'dark']) {
       await page.waitForTimeout(6000);
     }
     await page.screenshot({path: join(out, `${tab}_${scheme}.png`)});
+    if (tab !== 'profile') continue;
+    // The page of every tool that has data, of the newest session.
+    for (const name of await page.locator('nav.tools .tool:not(.off) span:first-child').allInnerTexts()) {
+      await page.locator('nav.tools .tool:not(.off)', {hasText: name}).first().click();
+      await page.waitForTimeout(1500);
+      await page.screenshot({path: join(out, `profile_${name.toLowerCase().replace(/[^a-z]+/g, '_')}_${scheme}.png`)});
+    }
   }
   await page.close();
 }
