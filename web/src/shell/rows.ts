@@ -36,6 +36,12 @@ export function meanAndSpread(values: readonly number[]): {mean: number; std: nu
   return {mean, std};
 }
 
+/** "validation" → "val": both train/loss and loss/train are written. */
+function splitName(part: string): string {
+  const found = /^(train|val|eval|test)/i.exec(part);
+  return found === null ? '' : found[1]!.toLowerCase().replace('train', 'tr');
+}
+
 /** "metric:train/loss:last" → "loss"; "hparam:lr" → "lr". */
 export function columnLabel(column: string): {short: string; full: string} {
   if (column.startsWith('hparam:')) return {short: column.slice(7), full: column.slice(7)};
@@ -43,6 +49,7 @@ export function columnLabel(column: string): {short: string; full: string} {
   if (found === null) return {short: column, full: column};
   const tag = found[1]!;
   const parts = tag.split('/');
-  const short = parts.length > 1 && /^(train|val|valid|eval|test)/i.test(parts.at(-2)!) ? `${parts.at(-2)!.replace('train', 'tr')} ${parts.at(-1)}` : parts.at(-1)!;
+  const [before, last] = [parts.at(-2) ?? '', parts.at(-1)!];
+  const short = splitName(before) !== '' ? `${splitName(before)} ${last}` : splitName(last) !== '' && before !== '' ? `${splitName(last)} ${before}` : last;
   return {short: found[2] === 'last' ? short : `${found[2]} ${short}`, full: `${tag}, ${found[2]}`};
 }
