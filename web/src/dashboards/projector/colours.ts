@@ -104,7 +104,8 @@ export function marked(base: Uint8Array, rows: Uint32Array, marks: Marks, ink: I
       colours.set(base.subarray(row * 4, row * 4 + 4), i * 4);
       if (any) sizes[i] = 88;
     } else {
-      put(colours, i, faint, 110);
+      // Half of its own colour, so that the legend stays true.
+      put(colours, i, [0, 1, 2].map((c) => (base[row * 4 + c]! + faint[c]!) / 2), 90);
       sizes[i] = 48;
     }
   }
