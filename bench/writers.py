@@ -14,6 +14,7 @@ out; interpreters that have torch and tensorboardX, or TensorFlow, are named by 
 """
 
 import argparse
+import itertools
 import json
 import os
 import resource
@@ -117,6 +118,7 @@ def one_training(name, folder, quick):
     layers = [rng.randn(256, 256).astype(np.float32) * 0.05 for _ in range(3)]
     batch = rng.randn(192, 256).astype(np.float32)
     writer = torch_like(name, folder)
+    logged = itertools.count()
     tags = [f"layer{i // 10}/metric{i % 10}" for i in range(100)]
 
     def step_of_training():
@@ -134,9 +136,10 @@ def one_training(name, folder, quick):
 
     def loop(steps, logging):
         wall, used = time.perf_counter(), cpu()
-        for step in range(steps):
+        for _ in range(steps):
             loss = step_of_training()
             if logging:
+                step = next(logged)
                 for tag in tags:
                     writer.add_scalar(tag, loss, step)
                 if step % 50 == 0:
@@ -145,14 +148,16 @@ def one_training(name, folder, quick):
             writer.flush()
         return (cpu() - used) / steps, (time.perf_counter() - wall) / steps
 
-    steps = 40 if quick else 300
-    loop(steps // 4, True)
-    # Which of the two comes first alternates, so that a drift of the machine's speed falls on both.
+    # With and without take turns in blocks of 25 steps (100 ms), so that a drift of the machine's speed falls on both.
+    loop(25, True)
     rounds = []
-    for i in range(3 if quick else 9):
-        order = (False, True) if i % 2 == 0 else (True, False)
-        measured = {logging: loop(steps, logging) for logging in order}
-        rounds.append(measured[False] + measured[True])
+    for _ in range(3 if quick else 9):
+        total = {False: [0.0, 0.0], True: [0.0, 0.0]}
+        for block in range(4 if quick else 24):
+            logging = (block + block // 2) % 2 == 0
+            total[logging] = [sum(pair) for pair in zip(total[logging], loop(25, logging), strict=True)]
+        blocks = 2 if quick else 12
+        rounds.append([seconds / blocks for seconds in total[False] + total[True]])
     without_cpu, without_wall, with_cpu, with_wall = (statistics.median(column) for column in zip(*rounds))
     return {"cpu": [without_cpu, with_cpu], "wall": [without_wall, with_wall]}
 
