@@ -8,7 +8,7 @@ const {chromium} = createRequire(join(root, 'web/package.json'))('playwright-cor
 const [which, address, limit] = process.argv.slice(2);
 const timeout = Number(limit) * 1000;
 const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium'});
-const page = await browser.newPage({viewport: {width: 1440, height: 900}});
+const page = await browser.newPage({viewport: {width: 1440, height: 900}, bypassCSP: true}); // the clock runs inside the page
 page.setDefaultTimeout(timeout);
 const out = {};
 

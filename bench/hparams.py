@@ -107,8 +107,12 @@ def main() -> int:
     arguments.add_argument("--python", default=sys.executable, help="an interpreter with tensorboard")
     arguments.add_argument("--limit", type=int, default=300, help="seconds until a page is stopped")
     arguments.add_argument("--logs", type=Path, help="where the log directory is kept (default: a temporary one)")
+    arguments.add_argument("--make", type=Path, metavar="DIR", help="only make the log directory")
     arguments.add_argument("--no-rival", action="store_true", help="Sonde alone")
     options = arguments.parse_args()
+    if options.make:
+        make(options.make, options.sessions)
+        return 0
     with tempfile.TemporaryDirectory() as temporary:
         logdir = (options.logs or Path(temporary)) / f"hparams_{options.sessions}"
         if not logdir.exists():

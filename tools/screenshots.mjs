@@ -1,5 +1,8 @@
 // Pictures of every dashboard for the documentation, from the demo's logs, light and dark:
 //   node tools/screenshots.mjs LOGDIR [OUT] [TAB ...]    (default OUT: docs/images; all tabs unless named)
+// The pictures of hyper-parameters and graphs come from logs that a script makes:
+//   bench/hparams.py --make DIR --sessions 30; node tools/screenshots.mjs DIR docs/images hparams
+//   bench/graph.py --make DIR --nodes 152; node tools/screenshots.mjs DIR docs/images graphs
 // Needs build/release/sonde and the page's node_modules (playwright-core) and chromium.
 import {spawn} from 'node:child_process';
 import {mkdirSync} from 'node:fs';
@@ -23,6 +26,32 @@ const address = await new Promise((resolve, reject) => {
   program.on('exit', (code) => reject(new Error(`the program ended with ${code}: ${text}`)));
 });
 
+/** The upper half of the last axis, as a person would look for the best. */
+async function brush(page) {
+  const [head, lines] = [await page.locator('button.head').last().boundingBox(), await page.locator('.lines').boundingBox()];
+  if (!head || !lines) return;
+  const x = head.x + head.width / 2;
+  await page.mouse.move(x, lines.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(x, lines.y + lines.height * 0.3, {steps: 5});
+  await page.mouse.up();
+  await page.waitForTimeout(800);
+}
+
+/** Opens three scopes, one inside the other, and chooses an operation. */
+async function unfold(page) {
+  for (let i = 0; i < 3; i++) {
+    const closed = page.locator('.node.scope:has(.body) .plus');
+    if ((await closed.count()) === 0) break;
+    await closed.first().dispatchEvent('click');
+    await page.waitForTimeout(600);
+  }
+  await page.locator('.node.op').first().dispatchEvent('click');
+  await page.waitForTimeout(600);
+  await page.getByRole('button', {name: /^Fit/}).click();
+  await page.waitForTimeout(900);
+}
+
 const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium'});
 const first = await browser.newPage({viewport: {width: 1440, height: 900}});
 await first.goto(address);
@@ -34,6 +63,7 @@ await first.close();
 for (const scheme of ['light', 'dark']) {
   const page = await browser.newPage({viewport: {width: 1440, height: 900}, colorScheme: scheme});
   for (const tab of tabs) {
+    await page.setViewportSize(tab === 'hparams' ? {width: 1160, height: 640} : {width: 1440, height: 900}); // curves in many colours make large files
     await page.goto(`${address}#${tab}`);
     await page.reload();
     await page.waitForTimeout(2500);
@@ -48,6 +78,8 @@ for (const scheme of ['light', 'dark']) {
       await page.locator('aside[aria-label=Inspector] .entry').first().click();
       await page.waitForTimeout(6000);
     }
+    if (tab === 'hparams') await brush(page);
+    if (tab === 'graphs') await unfold(page);
     await page.screenshot({path: join(out, `${tab}_${scheme}.png`)});
     if (tab !== 'profile') continue;
     // The page of every tool that has data, of the newest session.
