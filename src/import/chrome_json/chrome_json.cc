@@ -4,11 +4,15 @@
 // look for.
 #include <fmt/format.h>
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <array>
 #include <charconv>
+#include <functional>
 #include <map>
+#include <memory>
+#include <span>
 
 #include "base/strings.h"
+#include "import/chrome_json/ahead.h"
 #include "import/chrome_json/event.h"
 #include "import/chrome_json/flows.h"
 #include "import/registry.h"
@@ -42,7 +46,8 @@ struct Troubles {
 
 class TraceReader {
  public:
-  TraceReader(std::string_view text, Builder& builder) : scanner_(text), builder_(builder) {}
+  TraceReader(std::string_view text, ThreadPool* pool, Builder& builder)
+      : scanner_(text), ahead_(text, pool), builder_(builder) {}
 
   void run() {
     if (scanner_.text().starts_with("\xEF\xBB\xBF")) scanner_.move_to(3);
@@ -116,8 +121,21 @@ class TraceReader {
         if (!resynchronise()) return;
         continue;
       }
-      if (!read_one()) return;
+      if (const ReadAhead* piece = ahead_.piece_at(scanner_.at())) {
+        take_piece(*piece);
+      } else if (!read_one()) {
+        return;
+      }
     }
+  }
+
+  void take_piece(const ReadAhead& piece) {
+    for (const ReadAhead::Event& event : piece.events) {
+      ++events_;
+      args_ = std::span(piece.args).subspan(event.first_arg, event.args);
+      take(event.event, event.at);
+    }
+    scanner_.move_to(piece.end);
   }
 
   // False when the file ends inside the event or cannot be read on.
@@ -127,6 +145,9 @@ class TraceReader {
     switch (read_event(scanner_, event)) {
       case EventRead::kEvent:
         ++events_;
+        own_args_.clear();
+        read_args(event.args, own_args_);
+        args_ = own_args_;
         take(event, start);
         return true;
       case EventRead::kCut:
@@ -196,8 +217,19 @@ class TraceReader {
     const std::string_view process = event.process.text.empty() ? "0" : event.process.text;
     const std::string_view thread =
         event.thread.kind == ValueKind::kEnd ? process : event.thread.text;
-    return lane(process, thread, 't', TrackKind::kThread, thread);
+    for (const KnownTrack& known : known_tracks_) {
+      if (known.id != kNone && known.thread == thread && known.process == process) return known.id;
+    }
+    const TrackId track = lane(process, thread, 't', TrackKind::kThread, thread);
+    known_tracks_[next_known_track_++ % std::size(known_tracks_)] = {std::string(process),
+                                                                     std::string(thread), track};
+    return track;
   }
+
+  struct KnownTrack {
+    std::string process, thread;
+    TrackId id = kNone;
+  };
 
   TrackId lane(std::string_view process, std::string_view thread, char space, TrackKind kind,
                std::string_view name) {
@@ -276,13 +308,24 @@ class TraceReader {
   LabelId label(const ChromeEvent& event) {
     std::string_view name = unescaped(event.name, scratch_);
     if (event.name.kind == ValueKind::kEnd || name.empty()) name = "[no name]";
+    const std::string_view category = event.category.text;
+    KnownLabel& known = known_labels_[(std::hash<std::string_view>()(name) + category.size()) %
+                                      std::size(known_labels_)];
+    if (known.id != kNone && known.name == name && known.category == category) return known.id;
+    const std::string given(name);
     if (!is_utf8(name)) name = repaired_ = to_utf8(name);
-    return builder_.label(name, event.category.text);
+    known = {given, std::string(category), builder_.label(name, category)};
+    return known.id;
   }
+
+  struct KnownLabel {
+    std::string name, category;
+    LabelId id = kNone;
+  };
 
   SliceId add_slice(TrackId track, int64_t time, int64_t duration, const ChromeEvent& event) {
     const SliceId slice = builder_.slice(track, {time}, {duration}, label(event));
-    add_args(event.args);
+    add_args();
     if (!is_kineto_)
       is_kineto_ = event.category.text == "cpu_op" || event.category.text == "Operator" ||
                    event.category.text == "user_annotation";
@@ -410,17 +453,21 @@ class TraceReader {
 
   // --- arguments ---
 
-  void add_args(std::string_view object) {
-    if (object.size() <= 2) return;
-    JsonScanner args(object);
-    args.take('{');
-    std::string_view key;
-    while (args.key(key)) {
-      const JsonValue value = args.value();
-      if (value.kind == ValueKind::kEnd) break;
-      add_arg(builder_.key(key), value);
-    }
+  void add_args() {
+    for (size_t i = 0; i < args_.size(); ++i) add_arg(key_of(args_[i].key, i), args_[i].value);
   }
+
+  // Events of one kind have the same keys in the same places.
+  trace::KeyId key_of(std::string_view key, size_t place) {
+    KnownKey& known = known_keys_[place % std::size(known_keys_)][key.size() % 4];
+    if (known.id == kNone || known.text != key) known = {std::string(key), builder_.key(key)};
+    return known.id;
+  }
+
+  struct KnownKey {
+    std::string text;
+    trace::KeyId id = kNone;
+  };
 
   void add_arg(trace::KeyId key, const JsonValue& value) {
     if (value.kind == ValueKind::kNumber) {
@@ -490,7 +537,15 @@ class TraceReader {
   }
 
   JsonScanner scanner_;
+  EventsAhead ahead_;
   Builder& builder_;
+  std::span<const ChromeArg> args_;  // of the event being taken
+  std::vector<ChromeArg> own_args_;
+  // What was looked up lately: most events repeat names, keys and threads of those before.
+  std::array<KnownLabel, 1024> known_labels_;
+  std::array<std::array<KnownKey, 4>, 64> known_keys_;
+  std::array<KnownTrack, 8> known_tracks_;
+  size_t next_known_track_ = 0;
   Troubles troubles_;
   uint64_t events_ = 0;
   bool is_kineto_ = false;
@@ -524,7 +579,7 @@ bool sniff(std::string_view, Bytes head) {
 }
 
 Result<void> read(const Input& input, Builder& builder) {
-  TraceReader(as_text(input.bytes), builder).run();
+  std::make_unique<TraceReader>(as_text(input.bytes), input.pool, builder)->run();
   return {};
 }
 

@@ -142,3 +142,37 @@ TEST_CASE("chrome_json: every cut of a small trace is read without harm") {
     if (trace) CHECK(trace->slice_count() <= 1);
   }
 }
+
+TEST_CASE("chrome json: read ahead by several threads gives the same trace") {
+  // Events of several lines; one string holds what looks like the beginning of an event.
+  std::string text = "{\"schemaVersion\":1,\"traceEvents\":[\n";
+  for (int i = 0; i < 60'000; ++i) {
+    const std::string trap = i % 7 == 0 ? "x\n  {\"ph\": \"X\", \"name\": \"not me\"" : "plain";
+    std::string escaped;
+    for (const char c : trap) escaped += c == '"' ? std::string("\\\"") : std::string(1, c);
+    text += "  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"op" + std::to_string(i % 50) +
+            "\", \"pid\": 1, \"tid\": " + std::to_string(i % 5) +
+            ",\n    \"ts\": " + std::to_string(i * 3) +
+            ", \"dur\": 2.5,\n    \"args\": {\"note\": \"" + escaped +
+            "\", \"n\": " + std::to_string(i) + "}\n  },\n";
+  }
+  text += "  {\"ph\":\"X\",\"name\":\"last\",\"pid\":1,\"tid\":1,\"ts\":999999,\"dur\":1}\n]}";
+  REQUIRE(text.size() > (8 << 20));
+  const auto alone = imports::import_trace({"x.json", as_bytes(text), nullptr});
+  ThreadPool pool("test", 3);
+  const auto together = imports::import_trace({"x.json", as_bytes(text), &pool});
+  REQUIRE(alone);
+  REQUIRE(together);
+  REQUIRE(alone->slice_count() == 60'001);
+  REQUIRE(together->slice_count() == alone->slice_count());
+  CHECK(together->diagnostics().size() == alone->diagnostics().size());
+  const trace::KeyId key_a = alone->key("n"), key_b = together->key("n");
+  bool same = true;
+  for (uint32_t s = 0; s < alone->slice_count(); ++s) {
+    same &= alone->name(s) == together->name(s) && alone->begin(s) == together->begin(s) &&
+            alone->duration(s) == together->duration(s);
+    const auto a = alone->find(s, key_a), b = together->find(s, key_b);
+    same &= a.has_value() == b.has_value() && (!a || a->as_int() == b->as_int());
+  }
+  CHECK(same);
+}
