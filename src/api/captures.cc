@@ -57,6 +57,20 @@ void add_traced_runs(const Context& context, std::vector<Captures::Entry>& entri
 
 }  // namespace
 
+std::vector<profile::RecordedFile> recorded_results(const imports::SessionFiles& files) {
+  std::vector<profile::RecordedFile> results;
+  if (!files.captures().empty()) return results;
+  constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+  for (const imports::CaptureFile& file : files.files) {
+    if (file.kind != imports::FileKind::kToolData) continue;
+    auto content = io::read_content(file.path, kMostBytes);
+    if (!content) continue;
+    results.push_back({file.tool, file.host, file.path.substr(file.path.rfind('/') + 1),
+                       std::string(as_text(content->bytes()))});
+  }
+  return results;
+}
+
 Captures& Captures::of(const Context& context) {
   const auto kept = context.memo->get<std::shared_ptr<Captures>>(
       "captures", 0, [](const std::shared_ptr<Captures>*) { return std::make_shared<Captures>(); });
@@ -109,9 +123,14 @@ Result<std::shared_ptr<const Capture>> Captures::load(const Context& context, st
   if (slots_.size() > kKept) slots_.pop_back();
   lock.unlock();
 
+  std::vector<profile::RecordedFile> recorded = recorded_results(entry->files);
   auto session = imports::load_session(entry->files, &context.pool);
   Result<std::shared_ptr<const Capture>> result = std::shared_ptr<const Capture>();
-  if (session) {
+  if (!recorded.empty()) {
+    trace::Session empty;
+    empty.name = entry->files.name;
+    result = std::make_shared<const Capture>(std::move(empty), std::move(recorded));
+  } else if (session) {
     result = std::make_shared<const Capture>(std::move(*session));
   } else {
     result = fail(std::move(session).error());

@@ -13,6 +13,7 @@
 
 #include "api/routes.h"
 #include "import/session.h"
+#include "profile/recorded/recorded.h"
 #include "profile/tool.h"
 #include "trace/level_of_detail.h"
 
@@ -20,13 +21,20 @@ namespace sonde::api {
 
 // One loaded session: the tools' view of it and, per host, what the trace viewer needs.
 struct Capture {
-  explicit Capture(trace::Session loaded) : session(std::move(loaded)) {
+  explicit Capture(trace::Session loaded, std::vector<profile::RecordedFile> results = {})
+      : session(std::move(loaded)), recorded(std::move(results)) {
     for (const trace::Host& host : session.hosts())
       viewers.push_back(std::make_unique<trace::LevelOfDetail>(host.trace));
   }
   profile::Session session;
+  // Of a session without a capture: the tools' results that its producer stored.
+  std::vector<profile::RecordedFile> recorded;
   std::vector<std::unique_ptr<trace::LevelOfDetail>> viewers;  // by host
 };
+
+// The stored results of a session that has no capture; empty when it has one. Files that cannot be
+// read are left out.
+std::vector<profile::RecordedFile> recorded_results(const imports::SessionFiles& files);
 
 class Captures {
  public:

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "api/captures.h"
 #include "base/thread_pool.h"
 #include "cli/commands.h"
 #include "import/session.h"
@@ -98,12 +99,17 @@ Result<Arguments> parse(const Args& args) {
 struct Loaded {
   std::string name;
   std::unique_ptr<profile::Session> session;
+  std::vector<profile::RecordedFile> recorded;  // of a session without a capture
 };
 
 Result<Loaded> load(const std::string& path, ThreadPool& pool) {
   SONDE_TRY(files, imports::session_at(path));
+  std::vector<profile::RecordedFile> recorded = api::recorded_results(files);
+  if (!recorded.empty())
+    return Loaded{files.name, std::make_unique<profile::Session>(trace::Session{}),
+                  std::move(recorded)};
   SONDE_TRY(loaded, imports::load_session(files, &pool));
-  return Loaded{files.name, std::make_unique<profile::Session>(std::move(loaded))};
+  return Loaded{files.name, std::make_unique<profile::Session>(std::move(loaded)), {}};
 }
 
 size_t terminal_width() {
@@ -164,7 +170,9 @@ int profile_command(const Args& args) {
     return failed(fmt::format("profile: no tool '{}'; --tool list names them", arguments->tool), 2);
   auto loaded = load(arguments->paths[0], pool);
   if (!loaded) return failed(loaded.error().text);
-  auto report = profile::run_tool(*tool, *loaded->session, arguments->options);
+  auto report = loaded->recorded.empty()
+                    ? profile::run_tool(*tool, *loaded->session, arguments->options)
+                    : profile::recorded_report(loaded->recorded, tool->id, arguments->options.host);
   if (!report) return failed(report.error().text);
   return print(*report, *arguments, tool, loaded->name);
 }

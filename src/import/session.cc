@@ -55,7 +55,8 @@ bool classify(std::string_view name, CaptureFile& file) {
   };
   if (is("xplane.pb", FileKind::kXplane) || is("xplane.pb.gz", FileKind::kXplane)) return true;
   for (const ToolEnding& entry : kToolEndings) {
-    if (is(entry.ending, FileKind::kToolData)) {
+    if (is(entry.ending, FileKind::kToolData) ||
+        is(std::string(entry.ending) + ".gz", FileKind::kToolData)) {
       file.tool = entry.tool;
       return true;
     }

@@ -65,7 +65,12 @@ Answer sessions(const Context& context, const Request&) {
         json.key("formats").array([&] {
           for (const std::string_view format : formats) json.string(format);
         });
-        json.key("state").string(entry.files.captures().empty() ? "empty" : "ready");
+        const bool has_results =
+            std::any_of(entry.files.files.begin(), entry.files.files.end(),
+                        [](const auto& file) { return file.kind == imports::FileKind::kToolData; });
+        json.key("state").string(!entry.files.captures().empty() ? "ready"
+                                 : has_results                   ? "recorded"
+                                                                 : "empty");
       });
     }
   });
@@ -81,6 +86,15 @@ void write_diagnostic(JsonWriter& json, const trace::Diagnostic& diagnostic) {
                                                             : "info");
     json.key("text").string(diagnostic.text);
   });
+}
+
+// What a tool lacks in this session; empty when it can run.
+std::string reason_against(const Capture& capture, const profile::Tool& tool) {
+  if (capture.recorded.empty()) return tool.missing(capture.session);
+  const bool is_recorded =
+      std::any_of(capture.recorded.begin(), capture.recorded.end(),
+                  [&](const profile::RecordedFile& file) { return file.tool == tool.id; });
+  return is_recorded ? "" : "the session holds stored results of other tools only, and no capture";
 }
 
 Answer tools(const Context& context, const Request& request) {
@@ -102,7 +116,7 @@ Answer tools(const Context& context, const Request& request) {
     });
     json.key("tools").array([&] {
       for (const profile::Tool* tool : profile::all_tools()) {
-        const std::string reason = tool->missing(capture->session);
+        const std::string reason = reason_against(*capture, *tool);
         json.object([&] {
           json.key("id").string(tool->id);
           json.key("title").string(tool->title);
@@ -139,6 +153,8 @@ Result<profile::Report> run(const Context& context, std::string_view session,
   SONDE_TRY(capture, Captures::of(context).load(context, session));
   const profile::Tool* tool = profile::find_tool(tool_name);
   if (!tool) return fail(Code::kNotFound, fmt::format("there is no profile tool '{}'", tool_name));
+  if (!capture->recorded.empty())
+    return profile::recorded_report(capture->recorded, tool->id, options.host);
   return profile::run_tool(*tool, capture->session, options);
 }
 
