@@ -86,6 +86,7 @@ std::string normal(std::string text) {
   static const std::pair<std::regex, const char*> kRules[] = {
       {std::regex("\"rev\":[0-9]+"), "\"rev\":<rev>"},
       {std::regex("\"ref\":\"[^\"]*\""), "\"ref\":<ref>"},
+      {std::regex("\"start\":[0-9.e+]+,\"hosts\""), "\"start\":<t>,\"hosts\""},
       {std::regex("(\"mime\":\"image/[a-z]*\",\"bytes\":)[0-9]+"), "$1<n>"},
       {std::regex("\"(ms|used|budget)\":[0-9]+"), "\"$1\":<n>"}};
   for (const auto& [pattern, with] : kRules) text = std::regex_replace(text, pattern, with);
