@@ -12,13 +12,13 @@ try {
   await page.waitForSelector('.jp-NotebookPanel .jp-Cell', { timeout: 120_000 });
   // The kernel must be idle before cells can run.
   await page.waitForSelector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', { timeout: 120_000 });
-  // JupyterLab may ask about news or kernels first; a dialog takes all keys.
-  for (const dialog of await page.$$('.jp-Dialog .jp-mod-reject, .jp-Dialog .jp-mod-accept')) await dialog.click().catch(() => {});
   // Keys pressed before the kernel is ready are lost: press again until the frame is there.
   const cell = page.locator('.jp-Notebook .jp-Cell .cm-content').first();
   let element = null;
   for (let attempt = 0; element === null && attempt < 8; attempt++) {
-    await cell.click();
+    // JupyterLab may ask about news or kernels at any moment; a dialog takes all clicks and keys.
+    for (const dialog of await page.$$('.jp-Dialog .jp-mod-reject, .jp-Dialog .jp-mod-accept')) await dialog.click().catch(() => {});
+    if (!(await cell.click().then(() => true, () => false))) continue;
     await page.keyboard.press('Control+Enter');
     element = await page.waitForSelector('iframe[id^="sonde-frame-"]', { timeout: 20_000 }).catch(() => null);
   }
