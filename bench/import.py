@@ -13,6 +13,7 @@ the uncompressed file for files of 50 MB and more. 1 M events take about a minut
 
 import argparse
 import gzip
+import multiprocessing
 import os
 import shutil
 import statistics
@@ -104,10 +105,11 @@ def make(folder, kind, events, sonde):
         subprocess.run([sys.executable, TOOLS / "make_synth_xspace.py", folder / "x", "--events", str(events)], check=True,
                        stdout=subprocess.DEVNULL)
         next((folder / "x").rglob("*.xplane.pb")).rename(path)
-    elif kind == "run metadata":
-        step_stats(path, events)
     else:
-        event_file(path, events)
+        # In a process of its own: the peak memory of a child counts from that of its parent.
+        writer = multiprocessing.get_context("spawn").Process(target=step_stats if kind == "run metadata" else event_file, args=(path, events))
+        writer.start()
+        writer.join()
     return path
 
 
