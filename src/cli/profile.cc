@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "api/captures.h"
+#include "base/strings.h"
 #include "base/thread_pool.h"
 #include "cli/commands.h"
 #include "import/session.h"
@@ -20,8 +21,9 @@ constexpr std::string_view kHelp = R"(sonde profile PATH: show where a captured 
 
 PATH is a capture file, a session folder, or a log directory (its newest session is taken).
 
-  --tool NAME        which tool (default overview_page); --tool list names them all
+  --tool NAME,...    which tools (default overview_page); --tool list names them all
   --host HOST        only this host of the session
+  --span N           of a folder where PyTorch's profiler ran several times: which (default: the last)
   --json             the whole report as JSON
   --csv              the report's first table, or the one given with --table, as CSV
   --format F         text, json, csv, neutral (what recorded outputs are compared in) or xprof
@@ -39,6 +41,7 @@ struct Arguments {
   bool compares = false, help = false;
   double max_slowdown_percent = 5;
   size_t rows = 15;
+  uint32_t span = 0;
 };
 
 Result<Arguments> parse(const Args& args) {
@@ -70,6 +73,8 @@ Result<Arguments> parse(const Args& args) {
       out.table = value;
     } else if (takes("--capture")) {
       out.capture = value;
+    } else if (takes("--span")) {
+      out.span = static_cast<uint32_t>(std::max(0L, std::atol(std::string(value).c_str())));
     } else if (takes("--rows")) {
       out.rows = static_cast<size_t>(std::max(0L, std::atol(std::string(value).c_str())));
     } else if (takes("--max-slowdown") || takes("--max_slowdown")) {
@@ -102,8 +107,8 @@ struct Loaded {
   std::vector<profile::RecordedFile> recorded;  // of a session without a capture
 };
 
-Result<Loaded> load(const std::string& path, ThreadPool& pool) {
-  SONDE_TRY(files, imports::session_at(path));
+Result<Loaded> load(const std::string& path, ThreadPool& pool, uint32_t span = 0) {
+  SONDE_TRY(files, imports::session_at(path, span));
   std::vector<profile::RecordedFile> recorded = api::recorded_results(files);
   if (!recorded.empty())
     return Loaded{files.name, std::make_unique<profile::Session>(trace::Session{}),
@@ -165,16 +170,28 @@ int profile_command(const Args& args) {
   }
   if (arguments->paths.size() != 1)
     return failed("profile: give one path of a capture; see sonde profile --help", 2);
-  const profile::Tool* tool = profile::find_tool(arguments->tool);
-  if (!tool)
-    return failed(fmt::format("profile: no tool '{}'; --tool list names them", arguments->tool), 2);
-  auto loaded = load(arguments->paths[0], pool);
+  std::vector<profile::ToolRequest> requests;
+  uint32_t span = arguments->span;
+  for (const std::string_view name : split(arguments->tool, ',')) {
+    requests.push_back(profile::requested_tool(name));
+    if (!requests.back().tool)
+      return failed(fmt::format("profile: no tool '{}'; --tool list names them", name), 2);
+    if (span == 0) span = requests.back().span;
+  }
+  auto loaded = load(arguments->paths[0], pool, span);
   if (!loaded) return failed(loaded.error().text);
-  auto report = loaded->recorded.empty()
-                    ? profile::run_tool(*tool, *loaded->session, arguments->options)
-                    : profile::recorded_report(loaded->recorded, tool->id, arguments->options.host);
-  if (!report) return failed(report.error().text);
-  return print(*report, *arguments, tool, loaded->name);
+  for (profile::ToolRequest& request : requests) {
+    profile::Options options = arguments->options;
+    if (options.host.empty()) options.host = request.options.host;
+    for (auto& parameter : request.options.parameters)
+      options.parameters.push_back(std::move(parameter));
+    auto report = loaded->recorded.empty()
+                      ? profile::run_tool(*request.tool, *loaded->session, options)
+                      : profile::recorded_report(loaded->recorded, request.tool->id, options.host);
+    if (!report) return failed(report.error().text);
+    if (const int code = print(*report, *arguments, request.tool, loaded->name)) return code;
+  }
+  return 0;
 }
 
 }  // namespace sonde::cli

@@ -66,6 +66,7 @@ bool classify(std::string_view name, CaptureFile& file) {
     const size_t dot = file.host.rfind('.');
     if (dot != std::string::npos && dot + 1 < file.host.size() &&
         file.host.find_first_not_of("0123456789", dot + 1) == std::string::npos) {
+      file.span = file.host.substr(dot + 1);
       file.host.resize(dot);
     }
     return true;
@@ -115,12 +116,50 @@ SessionFiles session_of(const fs::path& folder, const fs::path& root) {
   return session;
 }
 
+bool is_pytorch(const CaptureFile& file) {
+  return file.path.ends_with(".pt.trace.json") || file.path.ends_with(".pt.trace.json.gz");
+}
+
+// The n-th capture of every worker belongs to the n-th session. Files are sorted by worker and
+// then by name, so by time.
+std::vector<SessionFiles> by_span(SessionFiles all) {
+  std::vector<SessionFiles> spans;
+  std::map<std::string, size_t> seen;
+  for (CaptureFile& file : all.files) {
+    const size_t index = is_pytorch(file) ? seen[file.host]++ : 0;
+    if (index >= spans.size()) {
+      spans.resize(index + 1);
+      spans[index].run = all.run;
+      spans[index].path = all.path;
+    }
+    spans[index].files.push_back(std::move(file));
+  }
+  for (size_t i = 0; i < spans.size(); ++i)
+    spans[i].name = spans.size() == 1 ? all.name : fmt::format("{} span {}", all.name, i + 1);
+  return spans;
+}
+
+// Captures that torch.profiler's tensorboard_trace_handler left in a folder of the log directory.
+void add_loose(const fs::path& folder, const fs::path& root, std::vector<SessionFiles>& found) {
+  std::vector<CaptureFile> files = files_of(folder);
+  std::erase_if(files, [](const CaptureFile& file) { return !is_pytorch(file); });
+  if (files.empty()) return;
+  SessionFiles session;
+  const fs::path run = folder.lexically_relative(root);
+  session.run = run == "." || run.empty() ? "" : run.generic_string();
+  session.name = folder.filename().string();
+  session.path = folder.string();
+  session.files = std::move(files);
+  for (SessionFiles& span : by_span(std::move(session))) found.push_back(std::move(span));
+}
+
 void walk(const fs::path& folder, const fs::path& root, int depth,
           std::vector<SessionFiles>& found) {
   if (depth > kMaxFolderDepth) return;
   const bool is_profile =
       folder.filename() == "profile" && folder.parent_path().filename() == "plugins";
   std::error_code error;
+  if (!is_profile) add_loose(folder, root, found);
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     std::error_code ignored;
     if (!it->is_directory(ignored)) continue;
@@ -234,7 +273,7 @@ SessionFiles session_in(const std::string& folder) {
   return session;
 }
 
-Result<SessionFiles> session_at(const std::string& path) {
+Result<SessionFiles> session_at(const std::string& path, uint32_t span) {
   std::error_code error;
   fs::path place = fs::path(path).lexically_normal();
   if (!place.has_filename() && place.has_parent_path()) place = place.parent_path();
@@ -255,7 +294,13 @@ Result<SessionFiles> session_at(const std::string& path) {
     return session;
   }
   SessionFiles loose = session_in(place.string());
-  if (!loose.files.empty()) return loose;
+  if (!loose.files.empty()) {
+    std::vector<SessionFiles> spans = by_span(std::move(loose));
+    if (span > spans.size())
+      return fail(Code::kNotFound,
+                  fmt::format("{}: no span {}, there are {}", path, span, spans.size()));
+    return std::move(span == 0 ? spans.back() : spans[span - 1]);
+  }
   std::vector<SessionFiles> sessions = find_sessions(place.string());
   std::erase_if(sessions, [](const SessionFiles& s) { return s.files.empty(); });
   if (!sessions.empty()) {

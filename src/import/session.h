@@ -27,6 +27,7 @@ struct CaptureFile {
   std::string host;  // from the file name; empty when it names none
   FileKind kind = FileKind::kXplane;
   std::string tool;  // of tool data: overview_page, input_pipeline …
+  std::string span;  // number in the name of a PyTorch capture: when it was written
   uint64_t bytes = 0;
   int64_t modified_ns = 0;
 };
@@ -43,7 +44,8 @@ struct SessionFiles {
   std::vector<const CaptureFile*> captures() const;
 };
 
-// Every session below `root`, in descending order of id as xprof lists them.
+// Every session below `root`, in descending order of id as xprof lists them. A folder of PyTorch
+// captures is a session; where the profiler ran several times, one session a time.
 std::vector<SessionFiles> find_sessions(const std::string& root);
 
 // The capture files that lie directly in a folder.
@@ -55,8 +57,9 @@ inline constexpr std::string_view kRunMetadataSession = "run_metadata";
 bool holds_step_stats(Bytes event_head);
 
 // What a user means by a path: a capture file, a session folder, a folder of captures, a log
-// directory (its newest session), or one whose event files hold run metadata.
-Result<SessionFiles> session_at(const std::string& path);
+// directory (its newest session), or one whose event files hold run metadata. `span` picks one of
+// several times that a PyTorch profiler ran, counted from 1; 0 is the last.
+Result<SessionFiles> session_at(const std::string& path, uint32_t span = 0);
 
 // Reads and imports all captures of a session, or only the given host's. A file that cannot be read
 // becomes a diagnostic; an error means no host could be loaded.

@@ -1,5 +1,7 @@
 #include "profile/analysis.h"
 
+#include "profile/pytorch/shared_results.h"
+
 namespace sonde::profile {
 
 HostAnalysis::HostAnalysis(const trace::Host& host, size_t index) : host_(host), index_(index) {}
@@ -12,10 +14,16 @@ const Forest& HostAnalysis::forest() const {
   return forest_.get([&] { return Forest(trace(), words()); });
 }
 const Grouping& HostAnalysis::grouping() const {
-  return grouping_.get([&] { return group_slices(trace(), words(), forest()); });
+  return grouping_.get([&] {
+    return is_pytorch() ? pytorch::grouping_of(pytorch())
+                        : group_slices(trace(), words(), forest());
+  });
 }
 const Steps& HostAnalysis::steps() const {
-  return steps_.get([&] { return break_down_steps(trace(), words(), grouping()); });
+  return steps_.get([&] {
+    return is_pytorch() ? pytorch::steps_of(pytorch())
+                        : break_down_steps(trace(), words(), grouping());
+  });
 }
 const hlo::Modules& HostAnalysis::modules() const {
   return modules_.get([&] { return hlo::Modules(trace()); });
@@ -39,21 +47,31 @@ const Grouping& eager_marks(const HostAnalysis& host, Grouping& nothing) {
 
 const HostOps& HostAnalysis::host_ops() const {
   return host_ops_.get([&] {
+    if (is_pytorch()) return pytorch::host_ops_of(pytorch());
     Grouping nothing;
     return profile::host_ops(trace(), words(), eager_marks(*this, nothing));
   });
 }
 const DeviceOps& HostAnalysis::device_ops() const {
   return device_ops_.get([&] {
+    if (is_pytorch()) return pytorch::device_ops_of(pytorch());
     Grouping nothing;
     return profile::device_ops(trace(), words(), eager_marks(*this, nothing), modules());
   });
 }
 const Machine& HostAnalysis::machine() const {
-  return machine_.get([&] { return machine_of(trace(), words()); });
+  return machine_.get(
+      [&] { return is_pytorch() ? pytorch::machine_of(pytorch()) : machine_of(trace(), words()); });
 }
 const std::vector<Kernel>& HostAnalysis::kernels() const {
-  return kernels_.get([&] { return kernels_of(trace(), words(), modules(), machine()); });
+  return kernels_.get([&] {
+    return is_pytorch() ? pytorch::kernels_of(pytorch())
+                        : kernels_of(trace(), words(), modules(), machine());
+  });
+}
+
+const pytorch::Capture& HostAnalysis::pytorch() const {
+  return pytorch_.get([&] { return pytorch::Capture(trace()); });
 }
 
 Session::Session(trace::Session loaded)

@@ -20,6 +20,10 @@
 
 namespace sonde::profile {
 
+namespace pytorch {
+struct Capture;
+}
+
 // A value made on first use.
 template <class T>
 class Lazy {
@@ -55,6 +59,9 @@ class HostAnalysis {
   const DeviceOps& device_ops() const;
   const Machine& machine() const;
   const std::vector<Kernel>& kernels() const;
+  // Of captures of PyTorch's profiler; empty for any other.
+  const pytorch::Capture& pytorch() const;
+  bool is_pytorch() const { return trace().format() == "kineto"; }
 
  private:
   const trace::Host& host_;
@@ -68,6 +75,7 @@ class HostAnalysis {
   Lazy<DeviceOps> device_ops_;
   Lazy<Machine> machine_;
   Lazy<std::vector<Kernel>> kernels_;
+  Lazy<pytorch::Capture> pytorch_;
 };
 
 struct Analysis {

@@ -1,5 +1,6 @@
 // The list of tools. A new tool is a folder beside this file and one line here.
 #include <array>
+#include <charconv>
 
 #include "profile/tool.h"
 
@@ -7,14 +8,17 @@ namespace sonde::profile {
 
 extern const Tool kOverview, kInputPipeline, kOpStats, kKernelStats, kPodViewer, kTfData, kDigest,
     kMemoryProfile, kOpProfile, kHloStats, kRoofline, kMemoryViewer, kGraphViewer, kInference,
-    kPerfCounters, kSmartSuggestion;
+    kPerfCounters, kSmartSuggestion, kTorchOverview, kTorchOperator, kTorchKernel, kTorchMemory,
+    kTorchModule, kTorchDistributed, kTorchRanks;
 
 namespace {
 
 constexpr std::array kTools = {
-    &kOverview,  &kInputPipeline, &kTfData,          &kOpStats,  &kKernelStats,  &kMemoryProfile,
-    &kPodViewer, &kOpProfile,     &kHloStats,        &kRoofline, &kMemoryViewer, &kGraphViewer,
-    &kInference, &kPerfCounters,  &kSmartSuggestion, &kDigest,
+    &kOverview,         &kInputPipeline, &kTfData,      &kOpStats,      &kKernelStats,
+    &kMemoryProfile,    &kPodViewer,     &kOpProfile,   &kHloStats,     &kRoofline,
+    &kMemoryViewer,     &kGraphViewer,   &kInference,   &kPerfCounters, &kSmartSuggestion,
+    &kTorchOverview,    &kTorchOperator, &kTorchKernel, &kTorchMemory,  &kTorchModule,
+    &kTorchDistributed, &kTorchRanks,    &kDigest,
 };
 
 struct Spelling {
@@ -34,6 +38,28 @@ constexpr Spelling kSpellings[] = {
     {"pod", "pod_viewer"},
 };
 
+// Views of the PyTorch plug-in by the names its recordings have, and the tool that makes them.
+constexpr Spelling kTorchViews[] = {
+    {"torch.overview", "torch.overview"},
+    {"torch.gpu_summary", "torch.overview"},
+    {"torch.operator", "torch.operator"},
+    {"torch.operator_input", "torch.operator"},
+    {"torch.operator_pie", "torch.operator"},
+    {"torch.operator_stack", "torch.operator"},
+    {"torch.kernel", "torch.kernel"},
+    {"torch.kernel_op", "torch.kernel"},
+    {"torch.kernel_pie", "torch.kernel"},
+    {"torch.tensor_core_pie", "torch.kernel"},
+    {"torch.memory_stats", "torch.memory"},
+    {"torch.memory_curve", "torch.memory"},
+    {"torch.memory_events", "torch.memory"},
+    {"torch.module", "torch.module"},
+    {"torch.distributed_overlap", "torch.distributed"},
+    {"torch.distributed_wait", "torch.distributed"},
+    {"torch.distributed_comm_ops", "torch.distributed"},
+    {"torch.distributed_gpu_info", "torch.distributed"},
+};
+
 }  // namespace
 
 std::span<const Tool* const> all_tools() { return kTools; }
@@ -47,6 +73,28 @@ const Tool* find_tool(std::string_view name) {
     if (tool->id == name) return tool;
   }
   return nullptr;
+}
+
+ToolRequest requested_tool(std::string_view name) {
+  ToolRequest request;
+  const std::string_view view = name.substr(0, name.find('~'));
+  request.tool = find_tool(name);
+  if (request.tool) return request;
+  for (const Spelling& spelling : kTorchViews) {
+    if (spelling.other != view) continue;
+    request.tool = find_tool(spelling.id);
+    request.options.parameters.emplace_back("view", view.substr(view.find('.') + 1));
+  }
+  while (request.tool && name.find('~') != std::string_view::npos) {
+    name.remove_prefix(name.find('~') + 1);
+    const std::string_view part = name.substr(0, name.find('~'));
+    if (!part.starts_with("span")) {
+      request.options.host = part;
+    } else {
+      std::from_chars(part.data() + 4, part.data() + part.size(), request.span);
+    }
+  }
+  return request;
 }
 
 Result<Report> run_tool(const Tool& tool, const Session& session, const Options& options) {

@@ -66,6 +66,16 @@ std::span<const Tool* const> all_tools();
 // By id or by another spelling of it: tensorflow_stats, a trailing ^, @ or #.
 const Tool* find_tool(std::string_view name);
 
+// A tool by the name of a recorded view, which may say more than the tool:
+// torch.operator_input~worker0~span2 is the tool torch.operator, its view operator_input, one
+// worker, the second time the profiler ran. `tool` is null for a name nobody knows.
+struct ToolRequest {
+  const Tool* tool = nullptr;
+  Options options;
+  uint32_t span = 0;  // 0: not said
+};
+ToolRequest requested_tool(std::string_view name);
+
 // Runs a tool; a tool without input gives a Report whose `missing` says what and how to get it.
 Result<Report> run_tool(const Tool& tool, const Session& session, const Options& options);
 

@@ -16,6 +16,7 @@ Kinds of rules (all need id, tool, reason; captures narrows them):
              table is cut the same way, ranks closed up, and then compared like any other
   rename     {Sonde's text: recorded text}, in the columns named, before rows are matched
   aside      [table, column] pairs that neither identify rows nor count (all their cells are excused)
+  recorded, sum, quotient, balance   what else has to hold for a cell to be excused: goldens_torch.py
 
 The captures are not part of this repository: without the folder (../shared or SONDE_SHARED) the test
 says so and passes.
@@ -37,6 +38,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import goldens_torch  # noqa: E402
+
 ROOT = HERE.parent.parent
 NEEDED_SHARE = 0.95
 EXCUSED_SHARE = 0.10
@@ -94,6 +98,8 @@ def pairs(goldens):
         if "(" in graph_module(golden.name):  # longer names were cut
             yield golden.parent.name, golden.name[: -len(".short_txt.gz")], "", golden
 
+    yield from goldens_torch.pairs(goldens)
+
 
 def graph_module(name):
     return re.sub(r"_(\d+)_\.short_txt\.gz$", r"(\1)", name.split("~", 1)[1])
@@ -106,7 +112,7 @@ def lines_table(text):
 
 def tool_flags(tool, golden):
     """memory_viewer~jit_step_6_ is the tool with its module: jit_step(6); long names were cut."""
-    if "~" not in tool:
+    if "~" not in tool or tool.startswith(goldens_torch.TORCH):
         return ["--tool", tool]
     name, module = tool.split("~", 1)
     module = re.sub(r"_(\d+)_$", r"(\1)", module)
@@ -133,14 +139,16 @@ def figures(text):
     return set(re.findall(r"\d+\.\d+", str(text)))
 
 
-def excused(rules, where, wanted, got, golden):
+def excused(rules, where, wanted, got, golden, candidate):
     """The first rule that excuses a recorded cell which differs."""
     for rule in rules:
         if "where" not in rule or not re.search(rule["where"], where):
             continue
         if rule.get("same_numbers") and not figures(wanted) <= figures(got):
             continue
-        row = recorded_row(golden, where) if "row" in rule else {}
+        row = recorded_row(golden, where) if "row" in rule or goldens_torch.is_checked(rule) else {}
+        if goldens_torch.is_checked(rule) and not goldens_torch.holds(rule, row, goldens_torch.own_row(candidate, where, row), wanted):
+            continue
         if all(re.search(pattern, str(row.get(column, ""))) for column, pattern in rule.get("row", {}).items()):
             return rule["id"]
     return None
@@ -221,6 +229,7 @@ def examine(compare, samples, program, rules, pair):
     result = compare.compare(golden, candidate)
     left_out, wrong, surplus, total = aside, [], collections.Counter(), result.total + aside
     equal = result.matched
+    quantum = goldens_torch.clock_quantum(samples / "goldens", capture, compare.load) if prefix == goldens_torch.TORCH else 0
     for where, wanted, got in result.diffs:
         if " surplus row ." in where:
             surplus[where.split(" surplus row .")[0]] += 1
@@ -228,7 +237,10 @@ def examine(compare, samples, program, rules, pair):
         if same_list(compare, wanted, got):
             equal += 1
             continue
-        rule = excused(here, where, wanted, got, golden)
+        if quantum and goldens_torch.within_clock(quantum, goldens_torch.own_row(candidate, where, recorded_row(golden, where)), wanted, got):
+            equal += 1
+            continue
+        rule = excused(here, where, wanted, got, golden, candidate)
         if rule:
             left_out += 1
             used[rule] += 1
@@ -260,7 +272,7 @@ def main():
         print("1 passed, 0 failed")
         return 0
     compare, samples = comparer(shared), shared / "profile_samples"
-    rules = json.loads((HERE / "differences.json").read_text())["differences"]
+    rules = [rule for name in ("differences.json", "differences_torch.json") for rule in json.loads((HERE / name).read_text())["differences"]]
     used, only_sonde, rows, failed = collections.Counter(), collections.Counter(), [], 0
     chosen = [p for p in pairs(samples / "goldens") if options.only in f"{p[0]}/{p[1]}"]
     with ThreadPoolExecutor(2) as workers:
@@ -273,7 +285,7 @@ def main():
             good = share >= NEEDED_SHARE and outcome.ran
             failed += not good
             if not good or (options.verbose and outcome.wrong):
-                print(f"{'ok  ' if good else 'FAIL'} {outcome.capture}/{outcome.family}{outcome.tool}: {outcome.equal}/{counted} "
+                print(f"{'ok  ' if good else 'FAIL'} {outcome.capture}/{outcome.family * (outcome.family != goldens_torch.TORCH)}{outcome.tool}: {outcome.equal}/{counted} "
                       f"({100 * share:.2f} %), {outcome.excused} excused {outcome.stderr}")
                 for where, wanted, got in outcome.wrong[: max(options.verbose, 3)]:
                     print(f"       {where}: recorded {str(wanted)[:90]!r}, Sonde {str(got)[:90]!r}")
@@ -295,7 +307,8 @@ def main():
 
 
 FAMILY_NAMES = {"": "xprof 2.24.2", "classic215.": "plug-in 2.15", "recorded.": "the capturing program",
-                "level0fix.classic215.": "plug-in 2.15, op stat renamed", "level0fix.xprof.": "xprof 2.24.2, op stat renamed"}
+                "level0fix.classic215.": "plug-in 2.15, op stat renamed", "level0fix.xprof.": "xprof 2.24.2, op stat renamed",
+                goldens_torch.TORCH: "torch-tb-profiler 0.4.3"}
 
 
 def write_table(path, rows, rules, used, only_sonde):

@@ -11,7 +11,7 @@ std::string dimensions(const uint32_t (&d)[3]) { return fmt::format("{},{},{}", 
 
 std::string missing(const Session& session) {
   for (const auto& host : session.analysis().hosts) {
-    if (!host->words().gpu_planes.empty()) return {};
+    if (!host->words().gpu_planes.empty() || host->is_pytorch()) return {};
   }
   return "no GPU in this capture";
 }

@@ -1,0 +1,84 @@
+"""What comparing with torch-tb-profiler needs beyond goldens.py: its pairs, its clock, checked excuses.
+
+The plug-in keeps times as doubles of microseconds since 1970 or since boot. Every difference of two such
+times is wrong by up to the spacing of doubles at that size (0.25 us at 1.7e15, 0.0005 us at 4e12), and a
+sum over n calls by up to n times that: cells within it are equal by the recording's own rounding.
+
+Rules of differences_torch.json may carry a check, so that an excuse says exactly what the recorder got
+wrong and stops to hold as soon as that is not so:
+  "recorded": pattern the recorded value has to match ("^0" for what the plug-in does not see at all)
+  "sum":      columns of Sonde's row that add up to the recorded value
+  "quotient": two columns of Sonde's row whose quotient is the recorded value
+  "balance":  columns whose sums over the row are equal on both sides (time moved from one to another)
+"""
+
+import math
+import re
+
+TORCH = "torch."
+
+
+def pairs(goldens):
+    for golden in sorted(goldens.glob("torch_*/torch.*.neutral.json.gz")):
+        yield golden.parent.name, golden.name[: -len(".neutral.json.gz")], TORCH, golden
+
+
+def clock_quantum(goldens, capture, load):
+    """Spacing of doubles at the capture's latest time, in us; 0 for captures in whole microseconds."""
+    latest, fraction = 0.0, False
+    for digest in goldens.glob(f"{capture}/trace_digest~*.neutral.json.gz"):
+        table = load(str(digest))["tables"]["threads"]
+        last = table["columns"].index("last_end_us")
+        for row in table["rows"]:
+            latest = max(latest, float(row[last] or 0))
+            fraction = fraction or float(row[last] or 0) % 1 != 0
+    return math.ulp(latest) if fraction else 0.0
+
+
+def within_clock(quantum, row, wanted, got):
+    if not quantum or not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (wanted, got)):
+        return False
+    calls = next((row[c] for c in ("calls", "Calls", "occurences") if isinstance(row.get(c), int)), 64)
+    whole = 1.0 if isinstance(wanted, int) and isinstance(got, int) else 0.0  # either side may have rounded the other way
+    return abs(float(wanted) - float(got)) <= quantum * (2 + 2 * calls) + (whole if quantum * calls > 0.05 else 0)
+
+
+def own_row(candidate, where, row):
+    """Sonde's row for the recorded one: the first that agrees in every text column both have."""
+    name = re.match(r"^(.*)\[\d+\]\.", where)
+    table = ((candidate or {}).get("tables") or {}).get(name[1]) if name else None
+    if not table:
+        return {}
+    texts = [(c, row[c]) for c in table["columns"] if isinstance(row.get(c), str) and c in ("name", "Name", "input_shape", "call_stack", "Step", "col0")]
+    for cells in table["rows"]:
+        own = dict(zip(table["columns"], cells))
+        if all(str(own.get(c)) == text for c, text in texts):
+            return own
+    return {}
+
+
+def is_checked(rule):
+    return any(key in rule for key in ("recorded", "sum", "quotient", "balance"))
+
+
+def holds(rule, row, own, wanted):
+    """Whether the rule's check, if it has one, is fulfilled."""
+    if "recorded" in rule and not re.search(rule["recorded"], str(wanted)):
+        return False
+    if "sum" in rule:
+        parts = [own.get(c) for c in rule["sum"]]
+        if not all(isinstance(p, (int, float)) for p in parts) or not isinstance(wanted, (int, float)):
+            return False
+        if abs(sum(parts) - wanted) > rule.get("within", 1e-6 * max(1, abs(wanted))):
+            return False
+    if "quotient" in rule:
+        top, bottom = (own.get(c) for c in rule["quotient"])
+        if not isinstance(top, (int, float)) or not bottom or not isinstance(wanted, (int, float)) or abs(top / bottom - wanted) > rule["within"]:
+            return False
+    if "balance" in rule:
+        sides = [[side.get(c, 0) or 0 for c in rule["balance"]] for side in (row, own)]
+        if not all(isinstance(v, (int, float)) for side in sides for v in side):
+            return False
+        if abs(sum(sides[0]) - sum(sides[1])) > rule.get("within", 1.0):
+            return False
+    return True
