@@ -75,6 +75,12 @@ class Builder {
 
 }  // namespace
 
+JsonValue JsonValue::object() { return {Kind::kObject, false, {}, {}, {}}; }
+
+JsonValue JsonValue::string(std::string_view text) {
+  return {Kind::kString, false, std::string(text), {}, {}};
+}
+
 const JsonValue* JsonValue::find(std::string_view name) const {
   for (auto member = members.rbegin(); member != members.rend(); ++member) {
     if (member->first == name) return member->second.is_null() ? nullptr : &member->second;

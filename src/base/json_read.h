@@ -18,6 +18,8 @@
 
 namespace sonde {
 
+struct JsonMember;
+
 struct JsonValue {
   enum class Kind : uint8_t { kNull, kBool, kNumber, kString, kArray, kObject };
 
@@ -25,7 +27,7 @@ struct JsonValue {
   bool boolean = false;
   std::string text;  // of a string; the digits of a number
   std::vector<JsonValue> items;
-  std::vector<std::pair<std::string, JsonValue>> members;  // in order; the last of equal names wins
+  std::vector<JsonMember> members;  // in order; the last of equal names wins
 
   bool is_null() const { return kind == Kind::kNull; }
   bool is_string() const { return kind == Kind::kString; }
@@ -42,10 +44,13 @@ struct JsonValue {
   std::optional<double> number() const;
   std::optional<int64_t> integer() const;
 
-  static JsonValue object() { return {Kind::kObject, false, {}, {}, {}}; }
-  static JsonValue string(std::string_view text) {
-    return {Kind::kString, false, std::string(text), {}, {}};
-  }
+  static JsonValue object();
+  static JsonValue string(std::string_view text);
+};
+
+struct JsonMember {
+  std::string first;  // its name
+  JsonValue second;
 };
 
 // kInvalid with the byte where it stops making sense; kTooLarge when nested deeper than 64.

@@ -88,7 +88,8 @@ void Watcher::drain(Changes& changes) {
       const auto folder = folders_.find(event.wd);
       if (folder == folders_.end()) continue;
       if (event.mask & IN_IGNORED) {
-        std::erase_if(watches_, [&](const auto& watch) { return watch.second == event.wd; });
+        std::erase_if(watches_,
+                      [gone = event.wd](const auto& watch) { return watch.second == gone; });
         folders_.erase(folder);
         continue;
       }

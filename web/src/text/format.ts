@@ -159,3 +159,13 @@ export function middleEllipsis(text: string, length: number): string {
   const head = Math.ceil((length - 1) / 2);
   return `${text.slice(0, head)}…${text.slice(text.length - (length - 1 - head))}`;
 }
+
+/** The shortest text of a number; one that was a 32-bit float is written as such: 0.1, not 0.10000000149011612. */
+export function shortNumber(value: number): string {
+  if (!Number.isFinite(value) || Math.fround(value) !== value) return String(value);
+  for (let digits = 1; digits <= 9; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return String(short);
+  }
+  return String(value);
+}
