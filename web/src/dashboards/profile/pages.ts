@@ -1,8 +1,9 @@
 // Tools whose picture says more than the generic Report page, and the component that draws each. A tool
 // that is not listed gets the generic page. To add one: a component with PageProps and its line here;
-// the PyTorch views keep their lines in pytorch/pages.ts once they have some.
+// the PyTorch views keep their lines in pytorch/pages.ts.
 import type {Component} from 'svelte';
 import type {Report} from '../../data/profile.ts';
+import {PYTORCH_PAGES} from './pytorch/pages.ts';
 
 /** What a page is given: the Report is loaded, host and baseline are chosen in the bar above it. */
 export interface PageProps {
@@ -28,4 +29,5 @@ export const PAGES: Readonly<Record<string, PageLoad>> = {
   roofline_model: () => import('./pages/Roofline.svelte'),
   memory_viewer: () => import('./pages/MemoryViewer.svelte'),
   graph_viewer: () => import('./pages/HloGraph.svelte'),
+  ...PYTORCH_PAGES,
 };
