@@ -141,3 +141,9 @@ def test_compare_of_two_pytorch_captures_speaks_of_steps_kernels_and_operators()
     parts = {row["name"]: row for row in rows(r, "parts")}
     assert parts["Input"]["now"] < parts["Input"]["before"] / 4
     assert rows(r, "kernels") and rows(r, "host_ops")
+
+
+@needs_samples
+def test_notes_of_the_importer_are_no_lost_data():
+    found = [f["id"] for f in report(sample("torch_h100_bert"), "torch.overview")["findings"] if f["fired"]]
+    assert "TINY-KERNELS" in found and "DATA-LOSS" not in found

@@ -1,6 +1,8 @@
 // The capture: steps that are not marked, events that are lost.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "profile/findings/rules.h"
 
 namespace sonde::profile::findings {
@@ -34,12 +36,17 @@ void data_loss(Rules& r) {
       if (const auto value = trace.find(track.args, trace.key("dropped_traces")))
         dropped += value->as_double();
     }
-    if (dropped == 0 && trace.diagnostics().empty()) continue;
+    // A note of the importer says what is usual; only a warning means that something is missing.
+    const auto& notes = trace.diagnostics();
+    const auto trouble = std::find_if(notes.begin(), notes.end(), [](const auto& note) {
+      return note.severity != trace::Diagnostic::Severity::kInfo;
+    });
+    if (dropped == 0 && trouble == notes.end()) continue;
     Finding f = make("DATA-LOSS", true, Severity::kMinor);
     f.text = dropped > 0 ? fmt::format("{:.0f} events were dropped by the profiler on {}.", dropped,
                                        host->host().name)
                          : fmt::format("The capture of {} is not complete: {}.", host->host().name,
-                                       trace.diagnostics().front().text);
+                                       trouble->text);
     f.action = "Capture for a shorter time, or with lower tracer levels.";
     f.evidence = {{"xspace_digest", ""}};
     r.found.push_back(std::move(f));
