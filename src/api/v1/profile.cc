@@ -244,6 +244,25 @@ Result<void> sort_rows(const JsonValue& sort, profile::Table& table) {
   return {};
 }
 
+// The fields of a body that are not the route's own go to the tool, as in GET profile/report.
+Result<profile::Options> options_in(const JsonValue& body) {
+  constexpr std::string_view kOwn[] = {"session", "tool",   "baseline", "table",
+                                       "sort",    "filter", "offset",   "limit"};
+  profile::Options options;
+  for (const auto& [key, value] : body.members) {
+    if (value.is_null() || std::find(std::begin(kOwn), std::end(kOwn), key) != std::end(kOwn))
+      continue;
+    if (!value.is_string() && !value.is_number())
+      return fail(Code::kInvalid, fmt::format("'{}' must be a text or a number", key));
+    if (key == "host") {
+      options.host = value.text;
+    } else {
+      options.parameters.emplace_back(key, value.text);
+    }
+  }
+  return options;
+}
+
 Answer rows(const Context& context, const Request& request) {
   SONDE_ANSWER(body, object_of(request));
   SONDE_ANSWER(session, text_in(body, "session"));
@@ -251,9 +270,7 @@ Answer rows(const Context& context, const Request& request) {
   SONDE_ANSWER(table_id, text_in(body, "table"));
   SONDE_ANSWER(offset, integer_in(body, "offset", 0));
   SONDE_ANSWER(limit, integer_in(body, "limit", kInlineRows));
-  profile::Options options;
-  SONDE_ANSWER(host, text_in(body, "host"));
-  options.host = host;
+  SONDE_ANSWER(options, options_in(body));
   SONDE_ANSWER(found, run(context, session, tool, options));
   profile::Table* table = nullptr;
   for (profile::Table& candidate : found.tables) {
