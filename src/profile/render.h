@@ -11,7 +11,8 @@
 namespace sonde::profile {
 
 // api/v1: at most `inline_rows` rows a table; `total` says how many there are. With a baseline
-// every number of figures and of rows with the same key is a pair [value, baseline].
+// every number of figures and of rows with the same key is a pair [value, baseline]; rows that only
+// the baseline has follow in `gone`, their numbers [null, baseline].
 std::string to_v1_json(const Report& report, size_t inline_rows = 1000,
                        const Report* baseline = nullptr);
 std::string to_csv(const Table& table);
