@@ -332,3 +332,20 @@ test('profile: the kernel table has the numbers of the server', async ({page, op
   const titles = await row.locator('td').evaluateAll((nodes) => nodes.map((node) => node.title));
   equal(titles.slice(0, 6), table.rows[0].slice(0, 6).map(String), 'the first kernel');
 });
+
+for (const dark of [false, true]) {
+  test(`profile: buffers alive at the peak have bars as long as they are large, ${dark ? 'dark' : 'light'}`, async ({page, open}) => {
+    const logs = recorded();
+    await open(logs, hash({session: 'jax_mi300_attention/s', tool: 'memory_viewer'}));
+    const list = region(page, 'Buffers alive at the peak').locator('li');
+    await list.first().waitFor();
+    const bars = await list.locator('.length').evaluateAll((nodes) => nodes.map((node) => ({width: node.clientWidth, parts: [...node.children].map((part) => part.getBoundingClientRect()).map(({width, height}) => ({width, height}))})));
+    const sizes = (await report(logs, 'jax_mi300_attention/s', 'memory_viewer')).document.maxHeap.map((one) => one.logicalBufferSizeMib).sort((a, b) => b - a);
+    equal(bars.length, sizes.length, 'a bar for every buffer');
+    bars.forEach(({width, parts}, i) => {
+      check(parts[0].height > 5, `the bar is ${parts[0].height} px high`);
+      const share = parts.reduce((sum, part) => sum + part.width, 0) / width;
+      check(Math.abs(share - sizes[i] / sizes[0]) < 0.02, `bar ${i} takes ${share} for ${sizes[i]} of ${sizes[0]} MiB`);
+    });
+  }, {dark});
+}
