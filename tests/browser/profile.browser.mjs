@@ -349,3 +349,22 @@ for (const dark of [false, true]) {
     });
   }, {dark});
 }
+
+test('profile: with a baseline, steps show their change and rows of the baseline alone are marked', async ({page, open}) => {
+  const both = await report(logdir(), FIXED, 'input_pipeline_analyzer', `&baseline=${q(BOUND)}`);
+  const steps = both.tables.find((one) => one.id === 'step_times');
+  const time = column(steps, 'stepTimeMs');
+  check(steps.rows.length > 0 && steps.rows.every((row) => row[time][0] > 0 && row[time][1] > row[time][0]), 'every step has its step of the slower capture');
+  const ops = (await report(logdir(), FIXED, 'framework_op_stats', `&baseline=${q(BOUND)}`)).tables.find((one) => one.id === 'without_idle');
+  check(ops.gone?.length > 0, 'the baseline has operations of its own');
+  await open(logdir(), hash({session: FIXED, tool: 'framework_op_stats', baseline: BOUND}));
+  const table = page.locator(`[data-table=${ops.id}]`);
+  await table.getByText(`${ops.gone.length} only in the baseline`).waitFor();
+  const name = String(ops.gone[0][column(ops, 'operation')]);
+  const filter = table.getByRole('textbox', {name: 'Filter rows'});
+  if ((await filter.count()) > 0) await filter.fill(name);
+  const row = table.locator('tbody tr', {has: page.locator('.tag', {hasText: 'gone'})}).filter({hasText: name}).first();
+  await row.waitFor();
+  check((await row.locator('s').count()) > 3, 'its values are struck out');
+  equal(await axe(page), [], 'accessibility');
+});

@@ -44,6 +44,7 @@ export interface ReportTable {
   readonly total: number;
   readonly columns: readonly ReportColumn[];
   readonly rows: readonly (readonly MaybePair[])[];
+  readonly gone?: readonly (readonly MaybePair[])[]; // rows that only the baseline has
   readonly properties?: Readonly<Record<string, string>>;
 }
 
