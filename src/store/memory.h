@@ -1,4 +1,4 @@
-// Memory of the scalar columns: large blocks of huge pages, handed out by bumping a pointer, and a
+// Memory of the scalar columns: large blocks, handed out by bumping a pointer, and a
 // budget. Above the budget new blocks come from an unlinked file on disk, so the kernel can write
 // them out instead of ending the process.
 #pragma once
