@@ -23,12 +23,13 @@ const object = (value: unknown): Fields => (typeof value === 'object' && value !
 const number = (value: unknown): number => Number(value ?? 0) || 0;
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+/** The small buffers are one entry with a label and a size only: no name, and nothing known of padding. */
 export function buffersOf(document: unknown): Buffers {
   const fields = object(document);
   const heap = Array.isArray(fields['maxHeap']) ? fields['maxHeap'].map(object) : [];
   return {
     module: text(fields['moduleName']), peak: number(fields['peakHeapMib']), unpaddedPeak: number(fields['peakUnpaddedHeapMib']), parameters: number(fields['entryComputationParametersMib']),
-    alive: heap.map((one, index) => ({id: String(one['logicalBufferId'] ?? ''), index, name: text(one['instructionName']), label: text(one['label']), mib: number(one['logicalBufferSizeMib']), unpadded: number(one['unpaddedShapeMib']), shape: text(one['shapeString']), group: text(one['groupName'])})),
+    alive: heap.map((one, index) => ({id: String(one['logicalBufferId'] ?? ''), index, name: text(one['instructionName'] ?? one['label']), label: text(one['label']), mib: number(one['logicalBufferSizeMib']), unpadded: number(one['unpaddedShapeMib'] ?? one['logicalBufferSizeMib']), shape: text(one['shapeString']), group: text(one['groupName'])})),
     spans: new Map(Object.entries(object(fields['logicalBufferSpans'])).map(([id, span]) => [id, [number(object(span)['start']), number(object(span)['limit'])] as const])),
   };
 }
