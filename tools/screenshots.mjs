@@ -88,6 +88,14 @@ for (const scheme of ['light', 'dark']) {
       await page.waitForTimeout(1500);
       await page.screenshot({path: join(out, `profile_${name.toLowerCase().replace(/[^a-z]+/g, '_')}_${scheme}.png`)});
     }
+    // Two captures stacked in the trace viewer, aligned at their first steps.
+    const [session, second] = (await (await fetch(new URL('api/v1/profile/sessions', address))).json()).map((one) => one.id);
+    if (second === undefined) continue;
+    await page.goto(`${address}#profile&v=1.${Buffer.from(JSON.stringify({profile: {session, second, align: 'step', tool: 'trace_viewer'}})).toString('base64url')}`);
+    await page.reload();
+    await page.locator('.stage[data-ready]').nth(1).waitFor();
+    await page.waitForTimeout(1500);
+    await page.screenshot({path: join(out, `profile_stacked_captures_${scheme}.png`)});
   }
   await page.close();
 }
