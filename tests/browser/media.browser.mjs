@@ -2,7 +2,7 @@
 // TensorBoard's routes of the same server, which have tests of their own against recorded answers.
 import {chmodSync, cpSync, existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
 import {join} from 'node:path';
-import {axe, check, corpus, equal, eventually, numberOf as read, serve, temporary, test as register} from './harness.mjs';
+import {axe, check, corpus, equal, eventually, numberOf as read, passes, serve, temporary, test as register} from './harness.mjs';
 
 const CORPORA = ['tf2_images', 'tf2_audio', 'tf2_text', 'tf2_histograms', 'keras_fit', 'mesh', 'pr_curves_custom_scalars', 'custom_loop_images'];
 
@@ -195,9 +195,11 @@ test('distributions: nine percentiles equal TensorBoard’s', 'distributions', a
   const all = await plugin('distributions/distributions', {run, tag});
   await page.getByRole('textbox', {name: 'Filter tags'}).fill(`^${tag}$`);
   const plot = card(page, `${tag} of ${run}`).getByRole('application');
-  await plot.press('ArrowLeft'); // from the end: the newest step
   const tip = card(page, `${tag} of ${run}`).locator('.tip');
-  await tip.waitFor();
+  await passes(async () => {
+    await plot.press('ArrowLeft'); // from the end: the newest step, once there is one
+    await tip.waitFor({timeout: 500});
+  });
   const shown = (await tip.locator('tbody td:nth-child(2)').allInnerTexts()).map(read).reverse();
   const wanted = all.at(-1)[2].map(([, value]) => value);
   equal(shown.length, 9, 'percentiles');
