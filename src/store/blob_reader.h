@@ -3,6 +3,7 @@
 // checked.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ class FileBlobReader final : public BlobReader {
 
   Result<std::string> event(const Reference& where) const override;
   Result<std::string> head(const Reference& where, uint64_t limit) const override;
+  std::unique_ptr<Sequence> sequence() const override;
 
  private:
   Result<std::string> path_of(FileId file) const;

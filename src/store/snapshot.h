@@ -197,6 +197,23 @@ class BlobReader {
   virtual Result<std::string> event(const Reference& where) const = 0;
   // At most `limit` first bytes of the payload, unchecked: enough for headers and sizes of images.
   virtual Result<std::string> head(const Reference& where, uint64_t limit) const = 0;
+
+  // For many payloads in a row, by one thread: a file stays open from one to the next.
+  class Sequence {
+   public:
+    virtual ~Sequence() = default;
+    virtual Result<std::string> event(const Reference& where) = 0;
+  };
+  virtual std::unique_ptr<Sequence> sequence() const;
 };
+
+inline std::unique_ptr<BlobReader::Sequence> BlobReader::sequence() const {
+  struct OneByOne final : Sequence {
+    explicit OneByOne(const BlobReader& reader) : reader_(reader) {}
+    Result<std::string> event(const Reference& where) override { return reader_.event(where); }
+    const BlobReader& reader_;
+  };
+  return std::make_unique<OneByOne>(*this);
+}
 
 }  // namespace sonde::store

@@ -40,14 +40,22 @@ Answer series(const Context& context, const Request& request, std::string_view p
   return Answer::json("[" + joined(pieces) + "]");
 }
 
+// A bucket ends where the next one begins: its number is printed once.
 void append_rows(std::string& out, const std::vector<event::Bucket>& buckets) {
   out.push_back('[');
-  for (const event::Bucket& bucket : buckets) {
-    if (out.back() != '[') out.push_back(',');
-    out.push_back('[');
-    append_json_number(out, bucket.left);
+  size_t edge = 0, edge_end = 0;  // where the last right edge stands in `out`
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    const event::Bucket& bucket = buckets[i];
+    out += i == 0 ? "[" : ",[";
+    if (i > 0 && bucket.left == buckets[i - 1].right) {
+      out.append(out, edge, edge_end - edge);
+    } else {
+      append_json_number(out, bucket.left);
+    }
     out.push_back(',');
+    edge = out.size();
     append_json_number(out, bucket.right);
+    edge_end = out.size();
     out.push_back(',');
     append_json_number(out, bucket.count);
     out.push_back(']');
