@@ -107,9 +107,11 @@ test('graph: the outline by keyboard, functions alone, the map, zoom and fit', a
 
 test('graph: run metadata as colours with a legend', async ({page, open}) => {
   const logs = corpus('graph_raw');
-  const list = await ask(logs, 'graphs');
-  const entry = list.find((one) => one.metadata.length > 0);
-  check(entry !== undefined, 'no graph with run metadata');
+  let entry;
+  await eventually(async () => { // the server may still be loading
+    entry = (await ask(logs, 'graphs')).find((one) => one.metadata.length > 0);
+    return entry !== undefined;
+  }, true, 'a graph with run metadata');
   await open(logs, '#graphs');
   await ready(page);
   await page.getByRole('button', {name: /^Graph /}).click();
