@@ -201,6 +201,7 @@ test('new points and new runs appear without a reload; pause holds them back', a
   await page.waitForFunction(() => document.querySelector('[data-card] [data-chart]')?.getAttribute('aria-label')?.includes('to 2'));
   writeRun(dir, 'two', [[0, {loss: 5}]]);
   await page.locator('[data-row]', {hasText: 'two'}).waitFor();
+  await settled(page); // the new run's points were asked for before the pause
   await page.keyboard.press('p');
   append(path, 1.7e9 + 3, 3, {loss: 4});
   await page.getByText('changes wait').or(page.getByText('change waits')).first().waitFor();
