@@ -188,9 +188,7 @@ export async function run(filter) {
   const start = () => chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', timeout: PATIENCE_MS});
   const queue = tests.filter((one) => !filter || one.name.includes(filter) || one.file.includes(filter));
   let [passed, failed, skipped] = [0, 0, 0];
-  const again = []; // what failed beside others is run once more alone, and named: a slow machine is no fault
-  const words = (one, error) => `${one.file}: ${one.name}\n    ${error.message.split('\n').slice(0, 8).join('\n    ')}`;
-  async function work(queue, alone = false) {
+  async function work() {
     let browser = await start(); // one a worker: clipboard and focus belong to a browser
     for (let one = queue.shift(); one !== undefined; one = queue.shift()) {
       if (!browser.isConnected()) browser = await start(); // one crash must not cost the other tests
@@ -205,20 +203,14 @@ export async function run(filter) {
           if (process.env.VERBOSE) console.log(`skipped ${one.name}`);
           continue;
         }
-        if (!alone) {
-          console.log(`once more: ${words(one, error)}`);
-          again.push(one);
-          continue;
-        }
         failed++;
-        console.log(`FAILED ${words(one, error)}`);
+        console.log(`FAILED ${one.file}: ${one.name}\n    ${error.message.split('\n').slice(0, 8).join('\n    ')}`);
         if (error.shot) writeFileSync(join(process.env.SHOTS, `${one.name.replace(/\W+/g, '_')}.png`), error.shot);
       }
     }
     await browser.close();
   }
-  await Promise.all(Array.from({length: Number(process.env.WORKERS ?? 2)}, () => work(queue)));
-  if (again.length > 0) await work(again, true);
+  await Promise.all(Array.from({length: Number(process.env.WORKERS ?? 2)}, work));
   for (const cleanup of cleanups.reverse()) cleanup();
   if (skipped > 0) console.log(`${skipped} skipped: their recorded logs are not on this machine`);
   console.log(`${passed} passed, ${failed} failed`);

@@ -2,7 +2,7 @@
 // from the files.
 import {cpSync, readFileSync, writeFileSync, chmodSync, mkdirSync, readdirSync, statSync} from 'node:fs';
 import {join} from 'node:path';
-import {axe, check, close, equal, shared, skip, temporary, test as register} from './harness.mjs';
+import {axe, check, close, corpus, equal, temporary, test as register} from './harness.mjs';
 
 function writable(path) {
   chmodSync(path, statSync(path).mode | 0o200);
@@ -14,7 +14,7 @@ let logs;
 function logdir() {
   if (logs !== undefined) return logs;
   logs = temporary();
-  for (const name of ['projector_words', 'projector_images']) cpSync(shared(`corpus/${name}`) ?? skip(), join(logs, name), {recursive: true});
+  for (const name of ['projector_words', 'projector_images']) cpSync(corpus(name), join(logs, name), {recursive: true});
   writable(logs);
   return logs;
 }
