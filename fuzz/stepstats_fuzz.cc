@@ -3,28 +3,12 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/wire.h"
-#include "import/registry.h"
+#include "fuzz/capture.h"
 #include "import/step_stats/fill.h"
-#include "profile/render.h"
-#include "profile/tool.h"
 
 namespace {
 
 using namespace sonde;
-
-void run_tools(std::string_view name, Bytes bytes) {
-  auto trace = imports::import_trace({name, bytes, nullptr});
-  if (!trace) return;
-  trace::Session loaded;
-  loaded.hosts.push_back(
-      {"host", "fuzz", bytes.size(), std::make_shared<const trace::Trace>(std::move(*trace))});
-  const profile::Session session(std::move(loaded));
-  for (const profile::Tool* tool : profile::all_tools()) {
-    (void)tool->missing(session);
-    const auto report = profile::run_tool(*tool, session, {});
-    if (report) (void)profile::to_neutral(*report, tool->id, "fuzz");
-  }
-}
 
 // The bytes as tagged run metadata in a record with good checksums.
 std::string event_file(Bytes bytes) {
@@ -47,8 +31,8 @@ std::string event_file(Bytes bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Bytes bytes{reinterpret_cast<const std::byte*>(data), size};
-  run_tools("fuzz.pb", bytes);
-  run_tools("events.out.tfevents.1.fuzz", as_bytes(event_file(bytes)));
+  fuzz::run_all_tools("fuzz.pb", bytes);
+  fuzz::run_all_tools("events.out.tfevents.1.fuzz", as_bytes(event_file(bytes)));
   for (const imports::OpTime op_time : {imports::OpTime::kGpu, imports::OpTime::kAll}) {
     imports::StepStatsRun run{"fuzz", 1, imports::decode_step_stats(bytes)};
     imports::apply_op_time(run.stats, op_time);
