@@ -2,6 +2,7 @@
 // discs or cells of a sprite; nearer ones are larger and stronger. Without WebGL2 the same picture comes
 // from small squares. Edges are softened by the discs themselves: multisampling would double the cost where
 // the browser has no graphics card. A picture whose points, colours, camera and style are the same is not painted again.
+import {linkProgram} from './gl.ts';
 import {placesOf, SCENE_RADIUS} from './cloud.ts';
 import {type Camera, viewProjection} from './mesh-camera.ts';
 import type {Rgb} from './mesh-paint.ts';
@@ -66,23 +67,10 @@ export function cloudPainter(): CloudPainter {
   return shared;
 }
 
-function link(gl: WebGL2RenderingContext): WebGLProgram | null {
-  const program = gl.createProgram();
-  for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]] as const) {
-    const shader = gl.createShader(kind);
-    if (!shader) return null;
-    gl.shaderSource(shader, source);
-    gl.compileShader(shader);
-    gl.attachShader(program, shader);
-  }
-  gl.linkProgram(program);
-  return gl.getProgramParameter(program, gl.LINK_STATUS) ? program : null;
-}
-
 export function createGlPainter(): CloudPainter | null {
   const canvas = document.createElement('canvas');
   const gl = canvas.getContext('webgl2', {antialias: false, alpha: false, preserveDrawingBuffer: true});
-  const program = gl && link(gl);
+  const program = gl && linkProgram(gl, VERTEX, FRAGMENT);
   if (!gl || !program) return null;
   const at = (name: string): WebGLUniformLocation | null => gl.getUniformLocation(program, name);
   const uniform = {matrix: at('matrix'), pointPx: at('pointPx'), distance: at('distance'), flatness: at('flatness'), cells: at('cells'), isSprite: at('isSprite'), ground: at('ground'), sheet: at('sheet'), cellShare: at('cellShare')};

@@ -1,6 +1,7 @@
 // Paints point clouds and triangle meshes. One hidden WebGL2 context serves all cards (browsers allow
 // only a few contexts), each picture is then copied to the card's own 2-D canvas; without WebGL2 the
 // same pictures come from a painter's algorithm. Numbers in, pixels out: cameras and events live elsewhere.
+import {linkProgram} from './gl.ts';
 import {type Camera, viewProjection} from './mesh-camera.ts';
 import {createFlatPainter} from './mesh-flat.ts';
 
@@ -100,7 +101,7 @@ interface GlHandle extends MeshHandle {
 export function createGlPainter(): MeshPainter | null {
   const canvas = document.createElement('canvas');
   const gl = canvas.getContext('webgl2', {antialias: true, alpha: false, preserveDrawingBuffer: true});
-  const program = gl && link(gl);
+  const program = gl && linkProgram(gl, VERTEX, FRAGMENT);
   if (!gl || !program) return null;
   const at = (name: string): WebGLUniformLocation | null => gl.getUniformLocation(program, name);
   const uniform = {matrix: at('matrix'), pointPx: at('pointPx'), plain: at('plain'), useColour: at('useColour'), lit: at('lit'), disc: at('disc')};
@@ -182,17 +183,4 @@ export function createGlPainter(): MeshPainter | null {
   }
 
   return {kind: 'webgl', prepare, paint};
-}
-
-function link(gl: WebGL2RenderingContext): WebGLProgram | null {
-  const program = gl.createProgram();
-  for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]] as const) {
-    const shader = gl.createShader(kind);
-    if (!shader) return null;
-    gl.shaderSource(shader, source);
-    gl.compileShader(shader);
-    gl.attachShader(program, shader);
-  }
-  gl.linkProgram(program);
-  return gl.getProgramParameter(program, gl.LINK_STATUS) ? program : null;
 }
