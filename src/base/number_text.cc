@@ -116,6 +116,9 @@ char* write(char* out, T value) {
   if (size >= kExactIntegers) {
     return std::to_chars(out, out + kMaxRealText, size).ptr;
   }
+  // Whole numbers are common (counts), and are their own shortest digits unless they end in 0.
+  const auto whole = static_cast<uint64_t>(size);
+  if (static_cast<T>(whole) == size && whole % 10 != 0) return write_decimal(out, whole, 0);
   const auto decimal = fmt::detail::dragonbox::to_decimal(size);
   return write_decimal(out, decimal.significand, decimal.exponent);
 }

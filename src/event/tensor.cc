@@ -237,6 +237,16 @@ Result<std::vector<T>> decode(const TensorView& tensor, uint64_t limit) {
     return fail(Code::kUnsupported,
                 "a tensor of type " + std::string(name_of(tensor.dtype)) + " holds no numbers");
   std::vector<T> out;
+  if constexpr (std::is_same_v<T, double>) {  // histograms, curves: what is there already is copied
+    if (tensor.dtype == DataType::kDouble && tensor.content.size() >= sizeof(T)) {
+      const uint64_t given = std::min<uint64_t>(count, tensor.content.size() / sizeof(T));
+      SONDE_TRY(all, fill_checked(count, given));
+      out.resize(given);
+      std::memcpy(out.data(), tensor.content.data(), given * sizeof(T));
+      out.resize(all, out.empty() ? T{} : out.back());
+      return out;
+    }
+  }
   out.reserve(std::min<uint64_t>(count, tensor.message.size()));
   SONDE_TRY(given, for_each_given(tensor, layout, count,
                                   [&](Number value) { out.push_back(converted<T>(value)); }));

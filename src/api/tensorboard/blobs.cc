@@ -104,7 +104,16 @@ Result<std::string> read_blob(const Context& context, std::string_view text) {
     return fail(Code::kNotFound, what + ", step " + std::to_string(key.step) + " has only " +
                                      std::to_string(sequence.items.size()) + " elements");
   }
-  return std::string(sequence.items[key.index]);
+  const std::string_view item = sequence.items[key.index];
+  if (sequence.owned && item.data() >= sequence.owned->data() &&
+      item.data() <= sequence.owned->data() + sequence.owned->size()) {
+    return std::string(item);
+  }
+  // Cut out of the record where it lies: a copy of a large picture costs page faults.
+  const auto begin = static_cast<size_t>(item.data() - payload.data());
+  payload.resize(begin + item.size());
+  payload.erase(0, begin);
+  return payload;
 }
 
 std::shared_ptr<const query::SequenceLengths> lengths_of(const Context& context,

@@ -12,7 +12,7 @@ std::vector<std::string> histogram_pieces(
     const std::function<void(std::string&, const HistogramPoint&)>& append) {
   const std::vector<store::BlobPoint> points = query::blob_points(series, limit);
   std::vector<std::string> pieces(points.size());
-  constexpr size_t kTogether = 16;  // points that share an open file and a turn of a thread
+  constexpr size_t kTogether = 64;  // points that share an open file and a turn of a thread
   context.pool.for_each((points.size() + kTogether - 1) / kTogether, [&](size_t part) {
     const auto reader = context.store.blobs().sequence();
     const size_t end = std::min(points.size(), (part + 1) * kTogether);
