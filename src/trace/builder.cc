@@ -11,6 +11,16 @@ Builder::Builder(std::string_view format) {
   trace_.strings_.id("");  // id 0 is the empty text
 }
 
+void Builder::reserve(size_t slices, size_t args) {
+  trace_.begin_.reserve(slices);
+  trace_.duration_.reserve(slices);
+  trace_.label_.reserve(slices);
+  trace_.first_arg_.reserve(slices + 1);
+  slice_track_.reserve(slices);
+  trace_.arg_key_.reserve(args);
+  trace_.arg_bits_.reserve(args);
+}
+
 void Builder::diagnose(Diagnostic::Severity severity, std::string text) {
   trace_.diagnostics_.push_back({severity, std::move(text)});
 }
@@ -88,10 +98,6 @@ void Builder::point(TrackId counter, Picos time, double value) {
   points_.push_back({counter, time.value, value});
 }
 
-void Builder::flow(SliceId from, SliceId to, std::string_view kind) {
-  trace_.flows_.push_back({from, to, string(kind)});
-}
-
 std::vector<Builder::Block> Builder::blocks(std::span<const BlockSize> sizes) {
   sizes_.assign(sizes.begin(), sizes.end());
   size_t slices = trace_.begin_.size(), args = trace_.arg_key_.size();
@@ -156,51 +162,75 @@ void Builder::drop_unused_block_room() {
   trace_.arg_bits_.resize(arg);
 }
 
-void Builder::sort_slices() {
-  const size_t n = trace_.begin_.size();
-  const auto before = [&](uint32_t a, uint32_t b) {
-    if (slice_track_[a] != slice_track_[b]) return slice_track_[a] < slice_track_[b];
+// Slices by track, then by time, the longest first; empty when they are in that order already.
+// Producers write a thread's slices nearly in order, so tracks are dealt out first and only those
+// that need it are sorted.
+std::vector<uint32_t> Builder::sorted_order() const {
+  const auto n = static_cast<uint32_t>(trace_.begin_.size());
+  const auto earlier = [&](uint32_t a, uint32_t b) {
     if (trace_.begin_[a] != trace_.begin_[b]) return trace_.begin_[a] < trace_.begin_[b];
     return trace_.duration_[a] > trace_.duration_[b];
   };
   bool sorted = true;
-  for (uint32_t i = 1; i < n && sorted; ++i) sorted = !before(i, i - 1);
-  if (!sorted) {
-    std::vector<uint32_t> order(n);
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), before);
+  for (uint32_t i = 1; i < n && sorted; ++i) {
+    const TrackId last = slice_track_[i - 1], track = slice_track_[i];
+    sorted = last < track || (last == track && !earlier(i, i - 1));
+  }
+  if (sorted) return {};
+  std::vector<uint32_t> end(trace_.tracks_.size() + 1, 0);  // of each track's part, once filled
+  for (const TrackId track : slice_track_) ++end[track + 1];
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  std::vector<uint32_t> order(n);
+  for (uint32_t i = 0; i < n; ++i) order[end[slice_track_[i]]++] = i;
+  auto from = order.begin();
+  for (size_t track = 0; track < trace_.tracks_.size(); ++track) {
+    const auto to = order.begin() + end[track];
+    if (!std::is_sorted(from, to, earlier)) std::stable_sort(from, to, earlier);
+    from = to;
+  }
+  return order;
+}
+
+void Builder::sort_slices() {
+  const size_t n = trace_.begin_.size();
+  const std::vector<uint32_t> order = sorted_order();
+  if (!order.empty()) {
+    // One column after the other: at most one is there twice.
     const auto permute = [&](auto& column) {
-      auto sorted_column = column;
-      for (size_t i = 0; i < n; ++i) sorted_column[i] = column[order[i]];
-      column = std::move(sorted_column);
+      std::remove_reference_t<decltype(column)> sorted;
+      sorted.reserve(n);
+      for (const uint32_t s : order) sorted.push_back(column[s]);
+      column = std::move(sorted);
     };
-    std::vector<uint32_t> first_arg{trace_.first_arg_.front()};
-    std::vector<uint32_t> keys(trace_.arg_key_.begin(),
-                               trace_.arg_key_.begin() + trace_.first_arg_.front());
-    std::vector<uint64_t> bits(trace_.arg_bits_.begin(),
-                               trace_.arg_bits_.begin() + trace_.first_arg_.front());
-    first_arg.reserve(n + 1);
-    keys.reserve(trace_.arg_key_.size());
-    bits.reserve(trace_.arg_bits_.size());
-    for (const uint32_t s : order) {
-      for (uint32_t a = trace_.first_arg_[s]; a < trace_.first_arg_[s + 1]; ++a) {
-        keys.push_back(trace_.arg_key_[a]);
-        bits.push_back(trace_.arg_bits_[a]);
+    const auto permute_args = [&](auto& column) {
+      std::remove_reference_t<decltype(column)> sorted;
+      sorted.reserve(column.size());
+      sorted.assign(column.begin(), column.begin() + trace_.first_arg_.front());  // of no slice
+      for (const uint32_t s : order) {
+        sorted.insert(sorted.end(), column.begin() + trace_.first_arg_[s],
+                      column.begin() + trace_.first_arg_[s + 1]);
       }
-      first_arg.push_back(static_cast<uint32_t>(keys.size()));
+      column = std::move(sorted);
+    };
+    permute_args(trace_.arg_key_);
+    permute_args(trace_.arg_bits_);
+    std::vector<uint32_t> first_arg{trace_.first_arg_.front()};
+    first_arg.reserve(n + 1);
+    for (const uint32_t s : order) {
+      first_arg.push_back(first_arg.back() + trace_.first_arg_[s + 1] - trace_.first_arg_[s]);
     }
     trace_.first_arg_ = std::move(first_arg);
-    trace_.arg_key_ = std::move(keys);
-    trace_.arg_bits_ = std::move(bits);
     permute(trace_.begin_);
     permute(trace_.duration_);
     permute(trace_.label_);
     permute(slice_track_);
-    std::vector<uint32_t> place(n);
-    for (uint32_t i = 0; i < n; ++i) place[order[i]] = i;
-    for (Flow& flow : trace_.flows_) {
-      flow.from = flow.from < n ? place[flow.from] : kNone;
-      flow.to = flow.to < n ? place[flow.to] : kNone;
+    if (!trace_.flows_.empty()) {
+      std::vector<uint32_t> place(n);
+      for (uint32_t i = 0; i < n; ++i) place[order[i]] = i;
+      for (Flow& flow : trace_.flows_) {
+        flow.from = flow.from < n ? place[flow.from] : kNone;
+        flow.to = flow.to < n ? place[flow.to] : kNone;
+      }
     }
   }
   std::erase_if(trace_.flows_, [&](const Flow& f) { return f.from >= n || f.to >= n; });
@@ -252,7 +282,7 @@ void Builder::sort_points() {
   }
 }
 
-Trace Builder::finish() && {
+const Trace& Builder::settle() {
   drop_unused_block_room();
   if (origin_.value != 0) {
     for (int64_t& begin : trace_.begin_) begin = clamped_begin(begin - origin_.value);
@@ -260,6 +290,12 @@ Trace Builder::finish() && {
   }
   sort_slices();
   nest();
+  is_settled_ = true;
+  return trace_;
+}
+
+Trace Builder::finish() && {
+  if (!is_settled_) settle();
   sort_points();
   return std::move(trace_);
 }

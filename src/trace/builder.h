@@ -30,6 +30,9 @@ class Builder {
   void add_metadata(std::string key, std::string value) {
     trace_.metadata_.emplace_back(std::move(key), std::move(value));
   }
+  // Room for about so many: columns that need not grow are not copied. Room that stays unused is
+  // never touched and costs no memory.
+  void reserve(size_t slices, size_t args);
   // Moves time 0: taken off every time at finish(). For formats whose earliest time is known last.
   void set_origin(Picos origin) { origin_ = origin; }
   size_t slice_count() const { return trace_.begin_.size(); }
@@ -65,8 +68,9 @@ class Builder {
   void arg(std::string_view key_name, double value);
 
   void point(TrackId counter, Picos time, double value);
-  // Ids are those slice() returned; finish() translates them.
-  void flow(SliceId from, SliceId to, std::string_view kind);
+  // Ids are those slice() returned, which settle() translates, or after it those of its trace.
+  void flow(SliceId from, SliceId to, StringId kind) { trace_.flows_.push_back({from, to, kind}); }
+  void flow(SliceId from, SliceId to, std::string_view kind) { flow(from, to, string(kind)); }
 
   // --- slices in bulk ---
   // Room for the slices of one track, in file order. The spans may be filled by another thread, and
@@ -88,17 +92,22 @@ class Builder {
   std::vector<Block> blocks(std::span<const BlockSize> sizes);
   void set_used(std::vector<Block> filled) { blocks_ = std::move(filled); }
 
-  // Sorts, nests, checks. The builder is spent.
+  // Sorts and nests the slices, for importers that tie flows to what lies around a time. No slice,
+  // argument or point may be added after it.
+  const Trace& settle();
+  // Settles, checks. The builder is spent.
   Trace finish() &&;
 
  private:
   void drop_unused_block_room();
+  std::vector<uint32_t> sorted_order() const;
   void sort_slices();
   void nest();
   void sort_points();
 
   Trace trace_;
   Picos origin_;
+  bool is_settled_ = false;
   std::vector<TrackId> slice_track_;  // of slices added one by one
   struct Point {
     TrackId track;

@@ -6,7 +6,7 @@
 namespace sonde::imports {
 namespace {
 
-constexpr size_t kPiece = 1 << 20;
+constexpr size_t kPiece = 256 << 10;    // its events stay in a core's cache until they are taken
 constexpr size_t kSearched = 64 << 10;  // how far a line that begins an event is looked for
 
 // The first line from `from` on that looks like the beginning of an event; npos when there is none
@@ -28,16 +28,20 @@ void read_piece(std::string_view text, size_t number, ReadAhead& out) {
   if (begin == std::string_view::npos) return;
   const size_t end = std::min(event_line(text, (number + 1) * kPiece), text.size());
   out.begin = out.end = begin;
+  out.events.clear();
+  out.args.clear();
   JsonScanner scanner(text, begin);
   while (out.end < end) {
     const size_t at = scanner.at();
-    ReadAhead::Event event;
-    if (read_event(scanner, event.event) != EventRead::kEvent) break;
+    const auto first_arg = static_cast<uint32_t>(out.args.size());
+    ReadAhead::Event& event = out.events.emplace_back();
+    if (read_event(scanner, event.event, out.args) != EventRead::kEvent) {
+      out.events.pop_back();
+      break;
+    }
     event.at = at;
-    event.first_arg = static_cast<uint32_t>(out.args.size());
-    read_args(event.event.args, out.args);
-    event.args = static_cast<uint32_t>(out.args.size()) - event.first_arg;
-    out.events.push_back(event);
+    event.first_arg = first_arg;
+    event.args = static_cast<uint32_t>(out.args.size()) - first_arg;
     const char next = scanner.peek();
     out.end = scanner.at();
     if (next != '{') break;
@@ -78,6 +82,12 @@ void EventsAhead::start_more() {
   while (under_way_.size() < 2 * pool_->size() && next_ * kPiece < text_.size()) {
     auto slot = std::make_shared<Slot>();
     slot->number = next_;
+    if (!spare_.empty()) {
+      slot->piece = std::move(spare_.back());
+      slot->piece.begin = slot->piece.end = 0;
+      slot->piece.events.clear();
+      spare_.pop_back();
+    }
     under_way_.push_back(slot);
     pool_->run([slot, text = text_] {
       if (slot->is_claimed.exchange(true)) return;
@@ -102,24 +112,13 @@ const ReadAhead* EventsAhead::piece_at(size_t at) {
     }
     front->wait();
     if (front->piece.begin > at) return nullptr;
+    if (current_) spare_.push_back(std::move(current_->piece));
     current_ = std::move(under_way_.front());
     under_way_.pop_front();
     start_more();
     if (current_->piece.begin == at && !current_->piece.events.empty()) return &current_->piece;
   }
   return nullptr;
-}
-
-void read_args(std::string_view object, std::vector<ChromeArg>& out) {
-  if (object.size() <= 2) return;
-  JsonScanner args(object);
-  args.take('{');
-  std::string_view key;
-  while (args.key(key)) {
-    const JsonValue value = args.value();
-    if (value.kind == ValueKind::kEnd) return;
-    out.push_back({key, value});
-  }
 }
 
 }  // namespace sonde::imports

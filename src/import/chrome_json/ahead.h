@@ -17,11 +17,6 @@
 
 namespace sonde::imports {
 
-struct ChromeArg {
-  std::string_view key;
-  JsonValue value;
-};
-
 struct ReadAhead {
   size_t begin = 0, end = 0;  // of the text; equal when nothing could be read
   struct Event {
@@ -51,9 +46,7 @@ class EventsAhead {
   size_t next_ = 0;  // number of the piece to start next
   std::deque<std::shared_ptr<Slot>> under_way_;
   std::shared_ptr<Slot> current_;
+  std::vector<ReadAhead> spare_;  // memory of pieces that were taken, for those to come
 };
-
-// The arguments of an event's object.
-void read_args(std::string_view object, std::vector<ChromeArg>& out);
 
 }  // namespace sonde::imports

@@ -6,7 +6,7 @@
 
 #include <array>
 #include <charconv>
-#include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <span>
@@ -25,6 +25,7 @@ using trace::Diagnostic;
 using trace::kNone;
 using trace::LabelId;
 using trace::SliceId;
+using trace::StringId;
 using trace::TrackId;
 using trace::TrackKind;
 
@@ -47,7 +48,12 @@ struct Troubles {
 class TraceReader {
  public:
   TraceReader(std::string_view text, ThreadPool* pool, Builder& builder)
-      : scanner_(text), ahead_(text, pool), builder_(builder) {}
+      : scanner_(text), ahead_(text, pool), builder_(builder) {
+    // Few producers write shorter ones; should one, the columns grow.
+    constexpr size_t kShortEvent = 100, kShortArg = 30, kMost = 1 << 27;
+    builder_.reserve(std::min(text.size() / kShortEvent, kMost),
+                     std::min(text.size() / kShortArg, kMost));
+  }
 
   void run() {
     if (scanner_.text().starts_with("\xEF\xBB\xBF")) scanner_.move_to(3);
@@ -142,11 +148,10 @@ class TraceReader {
   bool read_one() {
     const size_t start = scanner_.at();
     ChromeEvent event;
-    switch (read_event(scanner_, event)) {
+    own_args_.clear();
+    switch (read_event(scanner_, event, own_args_)) {
       case EventRead::kEvent:
         ++events_;
-        own_args_.clear();
-        read_args(event.args, own_args_);
         args_ = own_args_;
         take(event, start);
         return true;
@@ -329,7 +334,6 @@ class TraceReader {
     if (!is_kineto_)
       is_kineto_ = event.category.text == "cpu_op" || event.category.text == "Operator" ||
                    event.category.text == "user_annotation";
-    placed_.push_back({track, time, time + duration, slice});
     return slice;
   }
 
@@ -339,16 +343,17 @@ class TraceReader {
     const SliceId slice =
         add_slice(track, time,
                   trace::clamped_duration(std::max<int64_t>(0, event.duration_ns) * 1000), event);
-    if (!event.has_duration) unfinished_.push_back({slice, time, placed_.size() - 1});
+    if (!event.has_duration) unfinished_.push_back({slice, time});
     if (event.bind_id.kind == ValueKind::kEnd) return;
-    if (event.flow_in) add_flow(track, time, "bind", event.bind_id.text, 'f', true);
-    if (event.flow_out) add_flow(track, time, "bind", event.bind_id.text, 's', true);
+    const FlowKind bind = flow_kind("flow", "bind");
+    if (event.flow_in) add_flow(track, time, bind, event.bind_id.text, 'f', true);
+    if (event.flow_out) add_flow(track, time, bind, event.bind_id.text, 's', true);
   }
 
   void take_begin(const ChromeEvent& event, int64_t time) {
     const TrackId track = thread_track(event);
     const SliceId slice = add_slice(track, time, 0, event);
-    open_[track].push_back({slice, time, placed_.size() - 1});
+    open_[track].push_back({slice, time});
   }
 
   void take_end(const ChromeEvent& event, int64_t time, size_t at) {
@@ -361,13 +366,10 @@ class TraceReader {
   struct Open {
     SliceId slice;
     int64_t begin;
-    size_t placed;
   };
 
   void close(const Open& open, int64_t end) {
-    const int64_t duration = trace::clamped_duration(end - open.begin);
-    builder_.set_duration(open.slice, {duration});
-    placed_[open.placed].end_ps = open.begin + duration;
+    builder_.set_duration(open.slice, {trace::clamped_duration(end - open.begin)});
   }
 
   // Async groups get a lane by name; nesting and overlap inside it are the builder's business.
@@ -380,7 +382,7 @@ class TraceReader {
       const std::string_view shown = event.category.text.empty() ? "async" : event.category.text;
       const TrackId track = lane(process, shown, 'a', TrackKind::kAsync, shown);
       const SliceId slice = add_slice(track, time, 0, event);
-      stack.push_back({slice, time, placed_.size() - 1});
+      stack.push_back({slice, time});
     } else if (stack.empty()) {
       troubles_.add("an async end without a beginning was skipped", at);
     } else {
@@ -410,16 +412,36 @@ class TraceReader {
   }
 
   void take_flow(const ChromeEvent& event, int64_t time) {
-    const std::string kind(event.category.text.empty() ? event.name.text : event.category.text);
-    add_flow(thread_track(event), time, fmt::format("{}\x01{}", kind, event.name.text),
-             event.id.text, event.phase, event.phase != 'f' || event.binds_enclosing, kind);
+    const std::string_view name = event.name.text;
+    add_flow(thread_track(event), time,
+             flow_kind(event.category.text.empty() ? name : event.category.text, name),
+             event.id.text, event.phase, event.phase != 'f' || event.binds_enclosing);
   }
 
-  void add_flow(TrackId track, int64_t time, std::string_view space, std::string_view id,
-                char phase, bool encloses, std::string_view kind = "flow") {
-    const uint32_t key = flow_keys_.id(fmt::format("{}\x01{}", space, id));
-    if (key == flow_kinds_.size()) flow_kinds_.emplace_back(kind);
-    flow_ends_.push_back({track, time, key, phase, encloses});
+  struct FlowKind {
+    StringId kind, space;
+  };
+
+  FlowKind flow_kind(std::string_view kind, std::string_view name) {
+    key_.assign(kind);
+    key_.push_back('\x01');
+    key_ += name;
+    return {builder_.string(kind), flow_texts_.id(key_)};
+  }
+
+  void add_flow(TrackId track, int64_t time, FlowKind kind, std::string_view id, char phase,
+                bool encloses) {
+    flow_ends_.push_back({{kind.space, flow_id(id)}, time, track, kind.kind, phase, encloses});
+  }
+
+  // Numbers stand for themselves, as nearly all ids do; other texts get one that no number has.
+  uint64_t flow_id(std::string_view id) {
+    constexpr uint64_t kText = uint64_t{1} << 63;
+    uint64_t number = 0;
+    const char* end = id.data() + id.size();
+    const bool is_plain = !id.empty() && (id[0] != '0' || id.size() == 1) &&
+                          std::from_chars(id.data(), end, number).ptr == end && number < kText;
+    return is_plain ? number : kText | flow_texts_.id(id);
   }
 
   void take_metadata(const ChromeEvent& event) {
@@ -506,15 +528,8 @@ class TraceReader {
           fmt::format("{} slices have no end; they are shown up to the end of the trace",
                       unfinished_.size()));
     }
-    const uint64_t dangling =
-        connect_flows(std::move(flow_ends_), std::move(placed_), flow_kinds_, builder_);
-    if (dangling > 0) {
-      builder_.diagnose(
-          Diagnostic::Severity::kInfo,
-          fmt::format(
-              "{} flow ends have no partner, which is normal for calls that launched nothing",
-              dangling));
-    }
+    set_origin();
+    connect_flows();
     for (const auto& [what, trouble] : troubles_.seen) {
       builder_.diagnose(
           Diagnostic::Severity::kWarning,
@@ -525,6 +540,9 @@ class TraceReader {
           builder_.string(fmt::format("{}: {}", builder_.text(builder_.edit(track).name), text));
     }
     if (is_kineto_) builder_.set_format("kineto");
+  }
+
+  void set_origin() {
     if (first_time_ == INT64_MIN) return;
     builder_.set_origin({earliest_});
     const int64_t first_ns = first_time_ + earliest_ / 1000;
@@ -534,6 +552,21 @@ class TraceReader {
     } else if (first_ns > k2001 && first_ns < k2100) {
       builder_.set_start_ns(first_ns);
     }
+  }
+
+  void connect_flows() {
+    auto sorting = std::async(std::launch::async, [this] {  // beside the slices
+      for (FlowEnd& end : flow_ends_) end.time_ps -= earliest_;
+      sort_flows(flow_ends_);
+    });
+    const trace::Trace& settled = builder_.settle();
+    sorting.wait();
+    const uint64_t dangling = imports::connect_flows(flow_ends_, settled, builder_);
+    if (dangling == 0) return;
+    builder_.diagnose(
+        Diagnostic::Severity::kInfo,
+        fmt::format("{} flow ends have no partner, which is normal for calls that launched nothing",
+                    dangling));
   }
 
   JsonScanner scanner_;
@@ -552,16 +585,14 @@ class TraceReader {
   int64_t base_ns_ = 0;
   int64_t first_time_ = INT64_MIN;  // ns of the first event; times below are ps since it
   int64_t earliest_ = INT64_MAX, latest_ = INT64_MIN;
-  StringTable identities_, flow_keys_;
+  StringTable identities_, flow_texts_;
   std::vector<TrackId> tracks_;  // by identity
   std::vector<TrackId> processes_;
   std::vector<std::pair<TrackId, std::string>> labels_;
   std::map<TrackId, std::vector<Open>> open_;
   std::map<std::string, std::vector<Open>> async_;
   std::vector<Open> unfinished_;
-  std::vector<PlacedSlice> placed_;
   std::vector<FlowEnd> flow_ends_;
-  std::vector<std::string> flow_kinds_;
   std::string scratch_, repaired_, key_;
 };
 

@@ -38,14 +38,51 @@ void take_field(std::string_view key, const JsonValue& value, ChromeEvent& event
   }
 }
 
+// Reads the object of arguments once for its extent and its content. False, and the scanner back
+// where it was, when the object is not as it should be: then only its brackets count.
+bool read_args(JsonScanner& scanner, ChromeEvent& event, std::vector<ChromeArg>& args) {
+  const size_t start = scanner.at(), had = args.size();
+  scanner.take('{');
+  std::string_view key;
+  bool is_whole = true;
+  while (is_whole && scanner.key(key)) {
+    const JsonValue value = scanner.value();
+    is_whole = value.kind != ValueKind::kEnd;
+    if (is_whole) args.push_back({key, value});
+  }
+  // key() is false at the closing brace it took, and at anything that is no key.
+  is_whole = is_whole && scanner.text()[scanner.at() - 1] == '}';
+  if (is_whole) {
+    event.args = scanner.text().substr(start, scanner.at() - start);
+  } else {
+    args.resize(had);
+    scanner.move_to(start);
+  }
+  return is_whole;
+}
+
+// What can be made of arguments that are malformed.
+void salvage_args(std::string_view object, std::vector<ChromeArg>& out) {
+  JsonScanner args(object);
+  args.take('{');
+  std::string_view key;
+  while (args.key(key)) {
+    const JsonValue value = args.value();
+    if (value.kind == ValueKind::kEnd) return;
+    out.push_back({key, value});
+  }
+}
+
 }  // namespace
 
-EventRead read_event(JsonScanner& scanner, ChromeEvent& event) {
-  event = {};
+EventRead read_event(JsonScanner& scanner, ChromeEvent& event, std::vector<ChromeArg>& args) {
   if (!scanner.take('{')) return EventRead::kBroken;
   std::string_view key;
   while (scanner.key(key)) {
+    const bool is_args = key == "args" && scanner.peek() == '{';
+    if (is_args && read_args(scanner, event, args)) continue;
     const JsonValue value = scanner.value();
+    if (is_args) salvage_args(value.text, args);
     if (value.kind == ValueKind::kEnd)
       return scanner.at_end() ? EventRead::kCut : EventRead::kBroken;
     take_field(key, value, event);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "import/chrome_json/scanner.h"
 
@@ -19,8 +20,14 @@ struct ChromeEvent {
 
 enum class EventRead : uint8_t { kEvent, kCut, kBroken };
 
-// Reads the object at the scanner, which stands on '{'. kCut: the text ends inside it. kBroken: it
-// is malformed; the scanner stays where the trouble is.
-EventRead read_event(JsonScanner& scanner, ChromeEvent& event);
+struct ChromeArg {
+  std::string_view key;
+  JsonValue value;
+};
+
+// Reads the object at the scanner, which stands on '{', into an event that is as made, and appends
+// its arguments to `args`. kCut:
+// the text ends inside it. kBroken: it is malformed; the scanner stays where the trouble is.
+EventRead read_event(JsonScanner& scanner, ChromeEvent& event, std::vector<ChromeArg>& args);
 
 }  // namespace sonde::imports

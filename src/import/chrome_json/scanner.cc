@@ -2,18 +2,11 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 namespace sonde::imports {
 namespace {
 
 constexpr int kMaxDepth = 512;
-
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-bool ends_word(char c) {
-  return is_space(c) || c == ',' || c == '}' || c == ']' || c == ':' || c == '"' || c == '{' ||
-         c == '[';
-}
 
 void append_utf8(std::string& out, uint32_t code) {
   if (code >= 0xd800 && code < 0xe000) code = 0xfffd;
@@ -42,38 +35,6 @@ bool parse_hex4(std::string_view text, size_t at, uint32_t& code) {
 
 }  // namespace
 
-char JsonScanner::peek() {
-  while (at_ < text_.size() && (is_space(text_[at_]) || text_[at_] == ',')) ++at_;
-  return at_ < text_.size() ? text_[at_] : '\0';
-}
-
-bool JsonScanner::take(char c) {
-  if (peek() != c) return false;
-  ++at_;
-  return true;
-}
-
-bool JsonScanner::string(JsonValue& out) {
-  const size_t start = ++at_;
-  out.kind = ValueKind::kString;
-  out.is_escaped = false;
-  for (;;) {
-    const void* quote = std::memchr(text_.data() + at_, '"', text_.size() - at_);
-    if (!quote) {
-      at_ = text_.size();
-      return false;
-    }
-    const size_t end = static_cast<size_t>(static_cast<const char*>(quote) - text_.data());
-    size_t slashes = 0;
-    while (end - slashes > start && text_[end - slashes - 1] == '\\') ++slashes;
-    at_ = end + 1;
-    if (slashes % 2 == 1) continue;
-    out.text = text_.substr(start, end - start);
-    out.is_escaped = std::memchr(out.text.data(), '\\', out.text.size()) != nullptr;
-    return true;
-  }
-}
-
 // Passes over an object or array without looking at more than brackets and strings.
 bool JsonScanner::skip_nested() {
   int depth = 0;
@@ -92,42 +53,6 @@ bool JsonScanner::skip_nested() {
     }
   }
   return false;
-}
-
-JsonValue JsonScanner::value() {
-  JsonValue out;
-  const char c = peek();
-  const size_t start = at_;
-  if (c == '"') {
-    if (!string(out)) out.kind = ValueKind::kEnd;
-    return out;
-  }
-  if (c == '{' || c == '[') {
-    if (!skip_nested()) return out;
-    out.kind = c == '{' ? ValueKind::kObject : ValueKind::kArray;
-    out.text = text_.substr(start, at_ - start);
-    return out;
-  }
-  if (c == '\0' || c == '}' || c == ']' || c == ':') return out;
-  while (at_ < text_.size() && !ends_word(text_[at_])) ++at_;
-  if (at_ == text_.size()) return out;  // cut off: the rest of the word is unknown
-  out.text = text_.substr(start, at_ - start);
-  const bool digit = (c >= '0' && c <= '9') ||
-                     (c == '-' && out.text.size() > 1 && out.text[1] >= '0' && out.text[1] <= '9');
-  out.kind = digit ? ValueKind::kNumber : ValueKind::kWord;
-  return out;
-}
-
-bool JsonScanner::key(std::string_view& name) {
-  const char c = peek();
-  if (c == '}') {
-    ++at_;
-    return false;
-  }
-  JsonValue key_value;
-  if (c != '"' || !string(key_value)) return false;
-  name = key_value.text;
-  return take(':');
 }
 
 std::string_view unescaped(const JsonValue& value, std::string& scratch) {
