@@ -70,6 +70,35 @@ class PointText {
   char* end_ = buffer_;
 };
 
+// What stands around the three numbers of a point.
+struct PointForm {
+  std::string_view wall_time, step, value, end;
+  size_t bytes;  // of a whole point, about
+};
+
+void append_points(std::string& out, const store::Series& series, uint64_t limit,
+                   const PointForm& form) {
+  reserve(out, series, limit, form.bytes);
+  out.push_back('[');
+  {
+    PointText text(out);
+    bool is_first = true;
+    query::for_each_scalar(series, limit, [&](const query::ScalarPoint& point) {
+      text.begin();
+      if (!is_first) text.text(",");
+      is_first = false;
+      text.text(form.wall_time);
+      text.real(point.wall_time);
+      text.text(form.step);
+      text.integer(point.step);
+      text.text(form.value);
+      text.value(point);
+      text.text(form.end);
+    });
+  }
+  out.push_back(']');
+}
+
 void append_csv_value(std::string& out, const query::ScalarPoint& point) {
   switch (point.type) {
     case store::ValueType::kFloat32:
@@ -87,45 +116,12 @@ void append_csv_value(std::string& out, const query::ScalarPoint& point) {
 }  // namespace
 
 void append_triples(std::string& out, const store::Series& series, uint64_t limit) {
-  reserve(out, series, limit, 50);
-  out.push_back('[');
-  {
-    PointText text(out);
-    bool is_first = true;
-    query::for_each_scalar(series, limit, [&](const query::ScalarPoint& point) {
-      text.begin();
-      text.text(is_first ? "[" : ",[");
-      is_first = false;
-      text.real(point.wall_time);
-      text.text(",");
-      text.integer(point.step);
-      text.text(",");
-      text.value(point);
-      text.text("]");
-    });
-  }
-  out.push_back(']');
+  append_points(out, series, limit, {"[", ",", ",", "]", 50});
 }
 
 void append_objects(std::string& out, const store::Series& series, uint64_t limit) {
-  reserve(out, series, limit, kObjectBytes);
-  out.push_back('[');
-  {
-    PointText text(out);
-    bool is_first = true;
-    query::for_each_scalar(series, limit, [&](const query::ScalarPoint& point) {
-      text.begin();
-      text.text(is_first ? "{\"wallTime\":" : ",{\"wallTime\":");
-      is_first = false;
-      text.real(point.wall_time);
-      text.text(",\"step\":");
-      text.integer(point.step);
-      text.text(",\"value\":");
-      text.value(point);
-      text.text("}");
-    });
-  }
-  out.push_back(']');
+  append_points(out, series, limit,
+                {"{\"wallTime\":", ",\"step\":", ",\"value\":", "}", kObjectBytes});
 }
 
 Answer scalar_series(const Context& context, std::string_view run, std::string_view tag,
