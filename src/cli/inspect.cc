@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <limits>
@@ -499,13 +500,16 @@ int inspect_command(const Args& args) {
   flags.on("json", json);
   flags.on("tags", tags);
   if (const auto parsed = flags.parse(args); !parsed) return failed(parsed.error().text, 2);
+  const auto start = std::chrono::steady_clock::now();
   const auto store = open_logdir(logdir);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   if (!store) return failed(store.error().text, store.error().code == Code::kInvalid ? 2 : 1);
   if (json) {
     const std::string out = as_json(**store);
     std::fwrite(out.data(), 1, out.size(), stdout);
   } else {
     print_tables(**store, tags);
+    fmt::print("\nread in {:.3f} s\n", took.count());
   }
   return std::fflush(stdout) == 0 ? 0 : failed("cannot write the answer");
 }

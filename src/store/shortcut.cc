@@ -93,14 +93,12 @@ Found find_value(Bytes payload, size_t begin, size_t end) {
 void Shortcut::learn(Bytes payload, uint32_t part, Chunk* chunk) {
   Entry& entry = make_entry(part);
   entry.chunk = nullptr;
-  if (payload.size() > kMaxLength || payload.size() < 20) return;
-  const auto* bytes = reinterpret_cast<const uint8_t*>(payload.data());
-  // wall_time first, step second: what every writer does.
-  if (bytes[0] != 0x09 || bytes[9] != 0x10) return;
-  size_t step_length = 1;
-  while (step_length <= 8 && (bytes[9 + step_length] & 0x80)) ++step_length;
-  if (step_length > 8) return;
-  const size_t after_step = 10 + step_length;
+  if (payload.size() < 20) return;
+  const auto* const record = reinterpret_cast<const uint8_t*>(payload.data());
+  const size_t steps = step_length(record);
+  if (steps == 0) return;
+  const size_t after_step = kStepAt + steps;
+  if (payload.size() <= after_step || payload.size() - after_step > kMaxLength) return;
   Found found;
   int summaries = 0, values = 0;
   const bool ok = each_field(payload, after_step, payload.size(),
@@ -123,23 +121,22 @@ void Shortcut::learn(Bytes payload, uint32_t part, Chunk* chunk) {
   const ValueType type = found.width == 4 ? ValueType::kFloat32 : ValueType::kFloat64;
   if (!chunk || chunk->type != type) return;
 
-  const auto length = static_cast<uint32_t>(payload.size());
+  const uint8_t* const bytes = record + after_step;
+  const auto length = static_cast<uint32_t>(payload.size() - after_step);
+  const size_t value_at = found.value_at - after_step;
   uint32_t index = 0;
   while (index < layouts_.size() &&
-         !(layouts_[index].length == length && layouts_[index].step_length == step_length &&
-           layouts_[index].value_at == found.value_at && layouts_[index].width == found.width))
+         !(layouts_[index].length == length && layouts_[index].value_at == value_at &&
+           layouts_[index].width == found.width))
     ++index;
   if (index == layouts_.size()) {
     if (layouts_.size() >= kMaxLayouts) return;
     Layout& layout = layouts_.emplace_back();
     layout.length = length;
-    layout.step_length = static_cast<uint8_t>(step_length);
-    layout.value_at = static_cast<uint8_t>(found.value_at);
+    layout.value_at = static_cast<uint8_t>(value_at);
     layout.width = found.width;
     std::memset(layout.mask.data(), 0xff, length);
-    std::memset(layout.mask.data() + 1, 0, 8);
-    std::memset(layout.mask.data() + 10, 0x80, step_length);  // the varint keeps its form
-    std::memset(layout.mask.data() + found.value_at, 0, found.width);
+    std::memset(layout.mask.data() + value_at, 0, found.width);
   }
   entry.layout = index;
   entry.length = length;

@@ -1,8 +1,8 @@
-// The short cut past the protobuf walk. Writers put the same bytes into every record of a series
-// but for wall time, step and value, so a record that equals the series' last one everywhere else
-// has the same fields at the same places: one masked compare replaces the walk. Which series to
-// compare with is guessed: the one that followed last time. Learnt from full walks, exact by
-// construction, wrong guesses fall back to the walk.
+// The short cut past the protobuf walk. Writers put wall time and step first, and behind them the
+// same bytes into every record of a series but for the value, so a record that equals the series'
+// last one there has the same fields at the same places: one masked compare replaces the walk.
+// Which series to compare with is guessed: the one that followed last time. Learnt from full walks,
+// exact by construction, wrong guesses fall back to the walk.
 #pragma once
 
 #include <array>
@@ -21,18 +21,18 @@ class Shortcut {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr size_t kBlock = 16;
-  static constexpr size_t kMaxLength = 160;  // of a payload that is worth a template
+  static constexpr size_t kMaxLength = 144;  // behind the step, to be worth a template
+  static constexpr size_t kStepAt = 10;      // a tag, eight bytes of wall time, a tag
 
-  // Where the changing bytes are; shared by all series with records of this form.
+  // Where the changing bytes behind the step are; shared by all series with records of this form.
   struct Layout {
     alignas(16) std::array<uint8_t, kMaxLength> mask{};
     uint32_t length = 0;
-    uint8_t step_length = 0;  // of the varint at byte 10
     uint8_t value_at = 0;
     uint8_t width = 4;  // of the value: float or double
   };
   struct Entry {
-    alignas(16) std::array<uint8_t, kMaxLength> pattern{};  // masked
+    alignas(16) std::array<uint8_t, kMaxLength> pattern{};  // behind the step, masked
     Chunk* chunk = nullptr;  // the part's last one; null: no template
     uint32_t length = 0;
     uint32_t layout = 0;
@@ -55,7 +55,21 @@ class Shortcut {
   }
   const Layout& layout(const Entry& entry) const { return layouts_[entry.layout]; }
 
-  // Whether the record equals the entry's pattern; reads up to 15 bytes behind it.
+  static void prefetch(const Entry& entry) {
+    const auto* const bytes = reinterpret_cast<const char*>(&entry);
+    for (size_t line = 0; line < sizeof(Entry); line += 64) __builtin_prefetch(bytes + line);
+  }
+
+  // Bytes of the step's varint when the record begins with wall time and step, else 0. Reads 18.
+  static size_t step_length(const uint8_t* record) {
+    if (record[0] != 0x09 || record[kStepAt - 1] != 0x10) return 0;
+    uint64_t x;
+    std::memcpy(&x, record + kStepAt, 8);
+    const uint64_t ends = ~x & 0x8080808080808080;
+    return ends == 0 ? 0 : static_cast<size_t>(__builtin_ctzll(ends)) / 8 + 1;
+  }
+
+  // Whether what stands behind the step equals the entry's pattern; reads up to 15 bytes behind it.
   static bool matches(const Entry& entry, const Layout& layout, const uint8_t* record) {
     using Lane = uint64_t __attribute__((vector_size(16)));
     Lane differs = {0, 0};

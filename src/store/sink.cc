@@ -145,14 +145,25 @@ size_t Sink::add_alike(Bytes window, std::span<const record::Frame> frames) {
     const uint32_t guess = entries[last].next;
     if (guess == Shortcut::kNone) break;
     Shortcut::Entry& entry = entries[guess];
+    // With thousands of series each record's memory is cold: what the next two need is fetched now.
     if (entry.next != Shortcut::kNone) {
-      __builtin_prefetch(&entries[entry.next]);
-      __builtin_prefetch(&entries[entry.next].chunk);
+      const Shortcut::Entry& next = entries[entry.next];
+      if (const Chunk* chunk = next.chunk) {
+        __builtin_prefetch(chunk->steps + chunk->size, 1);
+        __builtin_prefetch(chunk->wall_times + chunk->size, 1);
+        __builtin_prefetch(chunk->values + size_t{4} * chunk->size, 1);
+      }
+      if (next.next != Shortcut::kNone) Shortcut::prefetch(entries[next.next]);
     }
-    if (!entry.chunk || entry.length != frame.length) break;
-    const Shortcut::Layout& layout = shortcut_.layout(entry);
     const uint8_t* const record = bytes + frame.at;
-    if (!Shortcut::matches(entry, layout, record)) break;
+    const size_t step_length = Shortcut::step_length(record);
+    const uint8_t* const rest = record + Shortcut::kStepAt + step_length;
+    if (!entry.chunk || step_length == 0 ||
+        entry.length + Shortcut::kStepAt + step_length != frame.length) {
+      break;
+    }
+    const Shortcut::Layout& layout = shortcut_.layout(entry);
+    if (!Shortcut::matches(entry, layout, rest)) break;
     Chunk* chunk = entry.chunk;
     if (chunk->size == chunk->capacity) {
       chunk = &parts_[guess].room(*columns_, bump_, chunk->type);
@@ -161,14 +172,14 @@ size_t Sink::add_alike(Bytes window, std::span<const record::Frame> frames) {
     double wall_time;
     std::memcpy(&wall_time, record + 1, 8);
     if (!std::isfinite(wall_time)) break;  // counted with care elsewhere
-    step = Shortcut::step_of(record + 10, layout.step_length);
+    step = Shortcut::step_of(record + Shortcut::kStepAt, step_length);
     const uint32_t at = chunk->size;
     chunk->steps[at] = step;
     chunk->wall_times[at] = wall_time;
     if (layout.width == 4)
-      std::memcpy(chunk->values + size_t{4} * at, record + layout.value_at, 4);
+      std::memcpy(chunk->values + size_t{4} * at, rest + layout.value_at, 4);
     else
-      std::memcpy(chunk->values + size_t{8} * at, record + layout.value_at, 8);
+      std::memcpy(chunk->values + size_t{8} * at, rest + layout.value_at, 8);
     chunk->size = at + 1;
     earliest = wall_time < earliest ? wall_time : earliest;
     latest = wall_time > latest ? wall_time : latest;
