@@ -6,14 +6,17 @@ sum over n calls by up to n times that: cells within it are equal by the recordi
 
 Rules of differences_torch.json may carry a check, so that an excuse says exactly what the recorder got
 wrong and stops to hold as soon as that is not so:
-  "recorded": pattern the recorded value has to match ("^0" for what the plug-in does not see at all)
-  "sum":      columns of Sonde's row that add up to the recorded value
-  "quotient": two columns of Sonde's row whose quotient is the recorded value
-  "balance":  columns whose sums over the row are equal on both sides (time moved from one to another)
+  "reduced":  true: Sonde gives the recorded cell on the capture reduced to what the plug-in reads (torch_reduced.py)
+  "recorded": pattern the recorded value has to match
 """
 
 import math
 import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import torch_reduced
 
 TORCH = "torch."
 
@@ -57,28 +60,10 @@ def own_row(candidate, where, row):
     return {}
 
 
-def is_checked(rule):
-    return any(key in rule for key in ("recorded", "sum", "quotient", "balance"))
-
-
-def holds(rule, row, own, wanted):
-    """Whether the rule's check, if it has one, is fulfilled."""
-    if "recorded" in rule and not re.search(rule["recorded"], str(wanted)):
-        return False
-    if "sum" in rule:
-        parts = [own.get(c) for c in rule["sum"]]
-        if not all(isinstance(p, (int, float)) for p in parts) or not isinstance(wanted, (int, float)):
-            return False
-        if abs(sum(parts) - wanted) > rule.get("within", 1e-6 * max(1, abs(wanted))):
-            return False
-    if "quotient" in rule:
-        top, bottom = (own.get(c) for c in rule["quotient"])
-        if not isinstance(top, (int, float)) or not bottom or not isinstance(wanted, (int, float)) or abs(top / bottom - wanted) > rule["within"]:
-            return False
-    if "balance" in rule:
-        sides = [[side.get(c, 0) or 0 for c in rule["balance"]] for side in (row, own)]
-        if not all(isinstance(v, (int, float)) for side in sides for v in side):
-            return False
-        if abs(sum(sides[0]) - sum(sides[1])) > rule.get("within", 1.0):
-            return False
-    return True
+def reduced_answer(compare, program, capture, tool, flags):
+    """What Sonde makes of the capture as the plug-in reads it."""
+    view = tool.split("~")[0].removeprefix(TORCH)
+    with tempfile.TemporaryDirectory() as folder:
+        names = torch_reduced.write(capture, Path(folder), view)
+        run = subprocess.run([program, "profile", folder, *flags, "--format", "neutral"], capture_output=True, text=True)
+    return torch_reduced.as_listed(compare.loads(run.stdout) if run.returncode == 0 else {}, names, view)

@@ -106,6 +106,23 @@ def test_device_time_is_tied_to_the_operator_that_launched_it(capture, operator,
     assert mine["device_self_duration"] == pytest.approx(wanted_us, abs=0.06)
 
 
+def test_a_call_inside_a_child_is_taken_off_the_child_alone(tmp_path):
+    """NCCL's runtime calls lie inside the nccl: annotation but carry the id of record_param_comms around it."""
+    host = {"ph": "X", "pid": 7, "tid": 7}
+    events = [
+        {**host, "cat": "cpu_op", "name": "record_param_comms", "ts": 100, "dur": 190, "args": {"External id": 2}},
+        {**host, "cat": "user_annotation", "name": "nccl:all_reduce", "ts": 118, "dur": 156, "args": {"External id": 3}},
+        {**host, "cat": "cuda_runtime", "name": "cudaStreamIsCapturing", "ts": 104, "dur": 5, "args": {"External id": 2, "correlation": 11}},
+        {**host, "cat": "cuda_driver", "name": "cuLaunchKernelEx", "ts": 207, "dur": 40, "args": {"External id": 2, "correlation": 12}},
+        {"ph": "X", "cat": "kernel", "name": "ncclDevKernel", "pid": 0, "tid": 7, "ts": 260, "dur": 50,
+         "args": {"External id": 2, "correlation": 12, "device": 0, "stream": 7}},
+    ]
+    (tmp_path / "w.pt.trace.json").write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": events}))
+    mine = {r["name"]: r for r in rows(report(tmp_path, "torch.operator"), "operators")}["record_param_comms"]
+    assert mine["host_self_duration"] == 190 - 156 - 5
+    assert mine["device_self_duration"] == 50
+
+
 @needs_generator
 def test_ranks_of_a_folder_are_one_session(tmp_path):
     for rank in (0, 1):

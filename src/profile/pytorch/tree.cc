@@ -121,15 +121,23 @@ class Collector {
       if (arg.key == c_.words.external_id || arg.key == c_.words.old_external_id)
         external = arg.value.as_int();
     }
-    launch.node = open_.empty() ? kNone : open_.back().id;
+    const uint32_t innermost = open_.empty() ? kNone : open_.back().id;
+    launch.node = innermost;
     if (external != 0 && external != launch.correlation) prefer_external(launch, external);
     const bool has_operator = launch.node != kNone && c_.nodes[launch.node].kind == Kind::kOperator;
     if (!has_operator) launch.owner = frame_of(launch.node);
     // A driver call inside a runtime call is not taken off its operator twice.
     const bool nested = range.begin < launch_end_;
     launch_end_ = std::max(launch_end_, range.end);
-    if (launch.node != kNone && !nested) c_.nodes[launch.node].launch_ps += range.length();
+    // The call belongs to the operator it names, but its time is inside whatever encloses it.
+    const uint32_t spent = is_inside(innermost, launch.node) ? innermost : launch.node;
+    if (spent != kNone && !nested) c_.nodes[spent].launch_ps += range.length();
     c_.launches.push_back(launch);
+  }
+
+  bool is_inside(uint32_t node, uint32_t outer) const {
+    while (node != kNone && node != outer) node = c_.nodes[node].parent;
+    return node != kNone;
   }
 
   // Captures in whole microseconds put a call at the very end of its operator, or at the start of
