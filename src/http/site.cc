@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "http/page.h"
 
 namespace sonde::http {
 namespace {
@@ -66,6 +67,8 @@ api::Answer refusal(std::string_view path, int status, std::string_view code,
   return answer;
 }
 
+bool is_page(const Asset& asset) { return std::string_view(asset.path) == "index.html"; }
+
 bool wants_page(const Head& head) {
   return head.method == "GET" && head.header("accept").find("text/html") != std::string_view::npos;
 }
@@ -77,32 +80,6 @@ api::Answer page_answer(int status, std::string html) {
   answer.body = std::move(html);
   answer.cache = api::Cache::kNoStore;
   return answer;
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
 }
 
 api::Answer login_page(bool tried) {
@@ -173,7 +150,8 @@ Exchange Site::begin(Head head, const Peer& peer) {
   }
   if (const Asset* asset = find_asset(target.path)) {
     if (exchange.head.method == "GET" || exchange.head.method == "HEAD") {
-      exchange.reply = make_reply(policy_, *asset, exchange.head);
+      exchange.reply = is_page(*asset) ? page(exchange, target, *asset)
+                                       : make_reply(policy_, *asset, exchange.head);
     } else {
       api::Answer wrong = api::plain_error(405, "Method not allowed");
       wrong.headers.emplace_back("Allow", "GET");
@@ -203,6 +181,19 @@ Exchange Site::begin(Head head, const Peer& peer) {
   return exchange;
 }
 
+// The page with its first answers in it: never older than the request.
+Reply Site::page(const Exchange& exchange, const Target& target, const Asset& asset) {
+  const auto ask = [&](std::string_view path) {
+    api::Request request;
+    request.path = "/" + std::string(path);
+    request.experiment = target.experiment;
+    return api::handle(context_, request);
+  };
+  api::Answer answer = page_answer(200, filled_page(asset.plain.view(), ask));
+  answer.cache = api::Cache::kNoCache;
+  return make_reply(policy_, std::move(answer), exchange.head, exchange.compress);
+}
+
 // True when the exchange has its reply: the request may not be answered from data.
 bool Site::refuse(Exchange& exchange, const Peer& peer, const Target& target) {
   const Access& access = options_.access;
@@ -230,7 +221,7 @@ bool Site::check_token(Exchange& exchange, const Peer& peer, const Target& targe
   const Access& access = options_.access;
   const Credential credential = credential_of(access, exchange.head, target);
   const Asset* asset = find_asset(target.path);
-  const bool is_page = asset && std::string_view(asset->path) == "index.html";
+  const bool wants_start = asset && is_page(*asset);
   if (credential == Credential::kHeader || credential == Credential::kCookie) return false;
   if (credential == Credential::kQuery) {
     const std::string_view site = exchange.head.header("sec-fetch-site");
@@ -238,7 +229,7 @@ bool Site::check_token(Exchange& exchange, const Peer& peer, const Target& targe
         exchange.head.header("sec-fetch-dest") == "iframe" && site == "cross-site";
     // Scripts that put the token into each address are served; a browser gets a cookie instead. In
     // a frame of another site cookies are not sent: the page keeps the token itself.
-    if (!is_page || !wants_page(exchange.head) || is_framed_elsewhere) return false;
+    if (!wants_start || !wants_page(exchange.head) || is_framed_elsewhere) return false;
     const std::string there = without_token(target);
     api::Answer moved = page_answer(303, "");
     if (site == "cross-site" || site == "same-site") {
@@ -246,7 +237,7 @@ bool Site::check_token(Exchange& exchange, const Peer& peer, const Target& targe
       moved = page_answer(200,
                           "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
                           "<title>Sonde</title><meta http-equiv=\"refresh\" content=\"0;url=" +
-                              escaped(there) + "\"></head></html>\n");
+                              html_escaped(there) + "\"></head></html>\n");
     } else {
       moved.headers.emplace_back("Location", there);
     }
@@ -256,9 +247,10 @@ bool Site::check_token(Exchange& exchange, const Peer& peer, const Target& targe
     answer(exchange, std::move(moved));
     return true;
   }
-  if (asset && !is_page) return false;  // the page's code is no secret, and the login needs none
+  if (asset && !wants_start)
+    return false;  // the page's code is no secret, and the login needs none
   const bool tried = credential == Credential::kWrong;
-  api::Answer denied = is_page && wants_page(exchange.head)
+  api::Answer denied = wants_start && wants_page(exchange.head)
                            ? login_page(tried)
                            : refusal(target.path, 401, "unauthorised",
                                      "Unauthenticated: this server asks for its token, as "

@@ -59,6 +59,7 @@ class Site {
  private:
   bool refuse(Exchange& exchange, const Peer& peer, const Target& target);
   bool check_token(Exchange& exchange, const Peer& peer, const Target& target);
+  Reply page(const Exchange& exchange, const Target& target, const Asset& asset);
   void answer(Exchange& exchange, api::Answer answer);
   std::chrono::milliseconds penalty();
 

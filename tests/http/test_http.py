@@ -2,8 +2,11 @@
 
 import contextlib
 import gzip
+import html
+import json
 import os
 import random
+import re
 import shutil
 import socket
 import stat
@@ -34,6 +37,17 @@ def test_page_and_its_headers(server):
     head = server.ask("/", method="HEAD")
     assert head.status == 200 and head.headers["content-length"] == page.headers["content-length"]
     assert server.ask("/index.html").body == page.body
+
+
+def test_the_page_brings_the_answers_it_begins_with(server):
+    page = server.ask("/").text
+    for path in ("info", "runs", "tags", "sidecar"):
+        found = re.search(rf'<script type="application/json" data-answer="api/v1/{path}"([^>]*)>([^<]*)</script>', page)
+        if found is None and "built without the page" in page:
+            pytest.skip("the program was built without its page")
+        answer = server.ask(f"/api/v1/{path}")
+        assert json.loads(found[2]) == json.loads(answer.body)
+        assert html.unescape(found[1]) == f' data-etag="{answer.headers["etag"]}"'
 
 
 def test_health_and_metrics(server):

@@ -5,12 +5,24 @@ import './parts/parts.css';
 import dashboardMessages from './dashboards/messages.json';
 import partMessages from './parts/messages.json';
 import shellMessages from './shell/messages.json';
+import {hasBrought} from './data/client.ts';
 import App from './shell/App.svelte';
+import {beginLoad} from './state/live.svelte.ts';
+import {shellStands} from './state/picture.ts';
 import {addMessages} from './text/messages.ts';
 
 addMessages(partMessages);
 addMessages(shellMessages);
 addMessages(dashboardMessages);
 
-const target = document.getElementById('app');
-if (target !== null) mount(App, {target});
+// Answers that came with the page are there at once: the shell is drawn with them, not before them.
+const brought = hasBrought();
+const begun = beginLoad();
+if (brought) void begun.then(start);
+else start();
+
+function start(): void {
+  const target = document.getElementById('app');
+  if (target !== null) mount(App, {target});
+  shellStands();
+}

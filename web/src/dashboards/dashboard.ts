@@ -20,5 +20,7 @@ export interface Dashboard {
   applies(have: Have): boolean;
   /** For data that are no tags (captures, graphs …): asked at the start and when captures change. */
   probe?(): Promise<boolean>;
-  load(): Promise<{default: Component}>;
+  /** Its component: part of the page's first file, or loaded when it is opened. */
+  readonly view?: Component;
+  load?(): Promise<{default: Component}>;
 }

@@ -66,7 +66,7 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
     if (token !== null) headers.set('Authorization', `Bearer ${token}`);
     let answer: Response;
     try {
-      answer = await (takeEarly(path, init) ?? fetcher(new URL(path, base).href, {...init, headers, credentials: 'same-origin'}));
+      answer = await fetcher(new URL(path, base).href, {...init, headers, credentials: 'same-origin'});
     } catch (problem) {
       if (problem instanceof DOMException && problem.name === 'AbortError') throw problem;
       throw new ApiError(0, 'unreachable', 'The server does not answer.');
@@ -76,6 +76,8 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
   }
 
   async function getTagged<T>(path: string, options: AskOptions = {}): Promise<{value: T; etag: string}> {
+    const brought = takeBrought<T>(path);
+    if (brought !== undefined) return brought;
     const known = tagged.get(path);
     const answer = await raw(path, {
       ...(known === undefined ? {} : {headers: {'If-None-Match': known.etag}}),
@@ -129,12 +131,22 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
   };
 }
 
-/** The answer that early.js has asked for already, once. */
-function takeEarly(path: string, init: RequestInit): Promise<Response> | undefined {
-  const early = (globalThis as {sondeEarly?: Record<string, Promise<Response>>}).sondeEarly;
-  const answer = init.method === undefined && init.headers === undefined ? early?.[path] : undefined;
-  if (answer !== undefined) delete early![path];
-  return answer;
+function broughtElement(path: string): HTMLElement | undefined {
+  const all = document.querySelectorAll<HTMLElement>('script[data-answer]');
+  return [...all].find((one) => one.dataset['answer'] === `api/v1/${path}` && one.textContent !== '');
+}
+
+/** The answer that came with the page, once. */
+function takeBrought<T>(path: string): {value: T; etag: string} | undefined {
+  const element = broughtElement(path);
+  if (element === undefined) return undefined;
+  element.remove();
+  return {value: JSON.parse(element.textContent ?? '') as T, etag: element.dataset['etag'] ?? ''};
+}
+
+/** Whether the page came with the answers it begins with. */
+export function hasBrought(): boolean {
+  return broughtElement('runs') !== undefined && broughtElement('tags') !== undefined;
 }
 
 function relative(href: string, base: URL): string {

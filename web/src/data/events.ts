@@ -17,11 +17,11 @@ export interface Stream {
 
 const RETRY_MS = [500, 1000, 2000, 4000, 8000, 15000];
 
-export function openStream(client: Client, on: (event: StreamEvent) => void, onState: (state: StreamState, retryAt: number) => void): Stream {
+export function openStream(client: Client, on: (event: StreamEvent) => void, onState: (state: StreamState, retryAt: number) => void, after = ''): Stream {
   const ended = new AbortController();
   const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(`sonde ${client.base.pathname}`) : null;
   let wake: () => void = () => {};
-  let last = '';
+  let last = after; // the last event heard of: what came later is sent first
 
   const tell = (message: {event?: StreamEvent; state?: StreamState; at?: number}): void => {
     channel?.postMessage(message);

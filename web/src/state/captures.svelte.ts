@@ -2,6 +2,7 @@
 // someone asks, a few captures at most: a capture has to be parsed before its steps are known.
 import {profileSessions, type ProfileSession} from '../data/profile.ts';
 import {traceSource} from '../data/trace.ts';
+import {afterPicture} from './picture.ts';
 
 export interface CapturedStep {
   readonly session: string;
@@ -47,7 +48,7 @@ async function load(): Promise<void> {
 export function capturedSteps(): readonly CapturedStep[] {
   if (!asked) {
     asked = true;
-    void load().catch(() => undefined);
+    void afterPicture().then(load).catch(() => undefined);
   }
   return steps;
 }

@@ -3,6 +3,7 @@ import {client} from '../data/client.ts';
 import {openStream, type Stream, type StreamEvent} from '../data/events.ts';
 import type {ChangedEvent, Info, LoadEvent} from '../data/types.ts';
 import {loadRuns, refreshCells, runs} from './runs.svelte.ts';
+import {afterPicture} from './picture.ts';
 import {loadSidecar} from './sidecar.svelte.ts';
 import {habits} from './habits.svelte.ts';
 import {loadTags} from './tags.svelte.ts';
@@ -75,8 +76,17 @@ export function onChange(listener: (change: Change) => void): () => void {
   return () => listeners.delete(listener);
 }
 
+let begun: Promise<void> | undefined;
+/** Runs, tags, notes: asked once, before or while the shell is put up. */
+export function beginLoad(): Promise<void> {
+  begun ??= firstLoad();
+  return begun;
+}
+
 export async function startLive(): Promise<void> {
-  await firstLoad();
+  await beginLoad();
+  await afterPicture();
+  if (stopped) return;
   stream = openStream(client(), receive, (state, retryAt) => {
     inner.retryAt = retryAt;
     if (inner.state !== 'paused') inner.state = state === 'open' ? 'open' : 'waiting';
@@ -87,10 +97,12 @@ export async function startLive(): Promise<void> {
     } else if (pollTimer === 0) {
       pollTimer = window.setInterval(() => void poll(), Math.max(5, habits.pollSeconds) * 1000);
     }
-  });
+  }, runs.rev === 0 ? '' : `${runs.boot}.${runs.rev}`);
 }
 
+let stopped = false;
 export function stopLive(): void {
+  stopped = true;
   stream?.close();
   clearInterval(pollTimer);
 }

@@ -8,6 +8,7 @@ import type {RunInk} from '../draw/palette.ts';
 import {compareNatural} from '../text/natural.ts';
 import {compile, groupRuns, inkRuns, type Group} from './groups.ts';
 import {habits} from './habits.svelte.ts';
+import {afterPicture} from './picture.ts';
 import {patchRun, sidecar} from './sidecar.svelte.ts';
 import {theme} from './theme.svelte.ts';
 import {tags} from './tags.svelte.ts';
@@ -152,6 +153,10 @@ export const runs = {
   get boot(): string {
     return boot;
   },
+  /** Revision of the list. */
+  get rev(): number {
+    return rev;
+  },
   byId: (id: number): Run | undefined => byId.get(id),
   byName: (name: string): Run | undefined => byName.get(name),
   /** The name to show: the user's alias or the directory. */
@@ -231,7 +236,7 @@ export function wantColumns(who: string, columns: readonly string[]): void {
 function want(who: string, columns: readonly string[]): void {
   wanted.set(who, new Set(columns));
   const missing = columns.filter((column) => !cells.has(column));
-  if (missing.length > 0) fetchCells(missing).catch(() => {}); // cells stay empty; the next change asks again
+  if (missing.length > 0) afterPicture().then(() => fetchCells(missing)).catch(() => {}); // cells stay empty; the next change asks again
 }
 
 export async function refreshCells(): Promise<void> {

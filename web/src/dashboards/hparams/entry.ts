@@ -1,4 +1,4 @@
-import {describeTrials} from '../../data/hparams.ts';
+import {hparams as known, loadHparams} from '../../state/hparams.svelte.ts';
 import type {Dashboard} from '../dashboard.ts';
 
 export const hparams: Dashboard = {
@@ -13,6 +13,9 @@ export const hparams: Dashboard = {
     'Any framework': 'logs/lr=0.1_batch=32/      # values in the name of the run\nlogs/run1/config.yaml      # or a file beside the events',
   },
   applies: (have) => have.kinds.has('hparams'),
-  probe: async () => (await describeTrials({rows: 'sessions', aggregate: 'avg'})).columns.some((one) => one.id.startsWith('hparam:')),
+  probe: async () => {
+    await loadHparams();
+    return known.all.length > 0;
+  },
   load: () => import('./Hparams.svelte'),
 };

@@ -16,5 +16,5 @@ export const timeSeries: Dashboard = {
     JAX: 'from sonde import SummaryWriter\nw = SummaryWriter("logs/run1")\nw.add_scalar("loss", float(loss), step)\nw.flush()',
   },
   applies: (have) => have.kinds.has('scalar'),
-  load: () => Promise.resolve({default: TimeSeries}),
+  view: TimeSeries,
 };

@@ -1,0 +1,84 @@
+#include "http/page.h"
+
+namespace sonde::http {
+namespace {
+
+constexpr std::string_view kMark = "data-answer=\"";
+constexpr std::string_view kEmpty = "\"></script>";
+constexpr size_t kLongest = 1 << 20;  // more is better asked for beside the page's code
+
+// In JSON a '<' stands only in strings; written like this it can end no element.
+void append_harmless(std::string& out, std::string_view json) {
+  for (const char c : json) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+}
+
+void append_answer(std::string& out, const api::Answer& answer) {
+  size_t size = answer.shared_body ? answer.shared_body->size() : answer.body.size();
+  for (const std::string& piece : answer.pieces) size += piece.size();
+  const bool is_plain = !answer.stream && !answer.events;
+  if (answer.status != 200 || answer.content_type != "application/json" || !is_plain ||
+      size > kLongest) {
+    out += kEmpty;
+    return;
+  }
+  out += '"';
+  if (!answer.etag.empty()) out += " data-etag=\"" + html_escaped(answer.etag) + '"';
+  out += '>';
+  append_harmless(out, answer.shared_body ? *answer.shared_body : answer.body);
+  for (const std::string& piece : answer.pieces) append_harmless(out, piece);
+  out += "</script>";
+}
+
+}  // namespace
+
+std::string html_escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string filled_page(std::string_view html,
+                        const std::function<api::Answer(std::string_view path)>& ask) {
+  std::string out;
+  out.reserve(html.size() + 4096);
+  for (;;) {
+    const size_t mark = html.find(kMark);
+    if (mark == std::string_view::npos) break;
+    const size_t path = mark + kMark.size();
+    const size_t end = html.find('"', path);
+    if (end == std::string_view::npos || !html.substr(end).starts_with(kEmpty)) break;
+    out += html.substr(0, end);
+    append_answer(out, ask(html.substr(path, end - path)));
+    html.remove_prefix(end + kEmpty.size());
+  }
+  out += html;
+  return out;
+}
+
+}  // namespace sonde::http
