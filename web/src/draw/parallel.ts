@@ -1,7 +1,7 @@
 // Parallel coordinates: one line a row across all axes, painted in slices so that ten thousand lines
 // never block a frame. A row without a value runs along a rail under the axis.
 import type {Ink} from './ink.ts';
-import {createRaster} from './line-raster.ts';
+import {createRaster, type Raster} from './line-raster.ts';
 import {enqueue} from './paint-queue.ts';
 import {channels} from './palette.ts';
 import type {Size} from './plane.ts';
@@ -52,14 +52,15 @@ interface LineStyle {
 }
 const MANY = 600; // from here on lines are pixels
 
-/** Paints the rows one after the other, a few milliseconds a frame; calls `done` at the end. */
+/** Paints the rows one after the other, a few milliseconds a frame, instead of what is there; calls `done` at the end. */
 export function paintLines(g: CanvasRenderingContext2D, layout: ParallelLayout, axes: readonly ParallelAxis[], rows: ArrayLike<number>, style: LineStyle, done: () => void): () => void {
   let next = 0;
+  if (axes.length >= 2 && rows.length > MANY) return paintMany(g, layout, axes, rows, style, done);
+  g.clearRect(0, 0, g.canvas.width, g.canvas.height);
   if (axes.length < 2 || rows.length === 0) {
     done();
     return () => {};
   }
-  if (rows.length > MANY) return paintMany(g, layout, axes, rows, style, done);
   return enqueue(() => {
     g.lineWidth = style.width;
     g.globalAlpha = style.alpha;
@@ -80,11 +81,12 @@ export function paintLines(g: CanvasRenderingContext2D, layout: ParallelLayout, 
 
 function paintMany(g: CanvasRenderingContext2D, layout: ParallelLayout, axes: readonly ParallelAxis[], rows: ArrayLike<number>, style: LineStyle, done: () => void): () => void {
   const ratio = g.getTransform().a;
-  const raster = createRaster(g.canvas.width, g.canvas.height, layout.x.map((x) => x * ratio), style.width * ratio, bend);
+  let raster: Raster | undefined;
   const y = new Float64Array(axes.length);
   const inks = new Map<string, [number, number, number]>();
   let next = 0;
-  return enqueue(() => {
+  const slice = (): boolean => {
+    raster ??= createRaster(g.canvas.width, g.canvas.height, layout.x.map((x) => x * ratio), style.width * ratio, bend);
     const end = Math.min(rows.length, next + 60);
     for (; next < end; next++) {
       const row = rows[next]!;
@@ -99,7 +101,15 @@ function paintMany(g: CanvasRenderingContext2D, layout: ParallelLayout, axes: re
     raster.blit(g);
     done();
     return true;
-  });
+  };
+  // One frame later: the table, which is quick, is on the screen before the lines take their time. Until the
+  // first of them are done the picture before stays, so nothing flickers.
+  let stop = (): void => {};
+  const frame = requestAnimationFrame(() => void (stop = enqueue(slice)));
+  return () => {
+    cancelAnimationFrame(frame);
+    stop();
+  };
 }
 
 /** The emphasised row: accent over a halo of the surface. */

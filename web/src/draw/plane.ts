@@ -25,8 +25,8 @@ export const yOf = (p: Plane, y: number): number => p.bottom - ((y - p.y0) / (p.
 export const atX = (p: Plane, px: number): number => p.x0 + ((px - p.left) / (p.right - p.left || 1)) * (p.x1 - p.x0);
 export const atY = (p: Plane, py: number): number => p.y0 + ((p.bottom - py) / (p.bottom - p.top || 1)) * (p.y1 - p.y0);
 
-/** Makes the canvas `size` CSS pixels large at device resolution and gives a cleared context. */
-export function openCanvas(canvas: HTMLCanvasElement, size: Size): CanvasRenderingContext2D {
+/** Makes the canvas `size` CSS pixels large at device resolution and gives a cleared context, or one that keeps its picture. */
+export function openCanvas(canvas: HTMLCanvasElement, size: Size, picture: 'clear' | 'keep' = 'clear'): CanvasRenderingContext2D {
   const ratio = Math.max(1, globalThis.devicePixelRatio || 1);
   const width = Math.round(size.width * ratio);
   const height = Math.round(size.height * ratio);
@@ -35,7 +35,7 @@ export function openCanvas(canvas: HTMLCanvasElement, size: Size): CanvasRenderi
   const g = canvas.getContext('2d');
   if (g === null) throw new Error('2d canvas is not available');
   g.setTransform(ratio, 0, 0, ratio, 0, 0);
-  g.clearRect(0, 0, size.width, size.height);
+  if (picture === 'clear') g.clearRect(0, 0, size.width, size.height);
   g.globalAlpha = 1;
   g.setLineDash([]);
   g.lineJoin = 'round';

@@ -144,10 +144,12 @@ export function passing(columns: ReadonlyMap<string, Column>, filters: readonly 
     const column = columns.get(filter.col);
     if (column === undefined) continue;
     const test = testOf(column, filter);
+    const {missing} = filter; // read once: what is read of a state is watched
+    const {has, v} = column;
     for (let i = 0; i < n; i++) {
       if (pass[i] === 0) continue;
-      if (column.has[i] === 0) pass[i] = filter.missing === undefined ? 0 : 1;
-      else if (filter.missing === 'only' || !test(column.v[i]!)) pass[i] = 0;
+      if (has[i] === 0) pass[i] = missing === undefined ? 0 : 1;
+      else if (missing === 'only' || !test(v[i]!)) pass[i] = 0;
     }
   }
   return pass;
@@ -165,20 +167,65 @@ function testOf(column: Column, filter: TrialFilter): (value: number) => boolean
   return (value) => (free || (value >= min && value <= max)) && (keys === null || keys.has(exactValue(value))) && (regex === undefined || (regex?.test(exactValue(value)) ?? false));
 }
 
+/** All rows of a column by value, equal ones in the order of the server, NaN and missing at the end. */
+interface Ascending {
+  readonly rows: Int32Array;
+  readonly n: number; // how many have a place
+}
+const orders = new WeakMap<Column, Ascending>(); // a filter must not sort again
+
+function ascending(column: Column): Ascending {
+  const known = orders.get(column);
+  if (known !== undefined) return known;
+  const {v} = column;
+  const values = v.filter((value) => value === value).sort(); // numbers without a comparator: ten times as quick
+  const n = values.length;
+  const rows = new Int32Array(v.length);
+  const taken = new Int32Array(n);
+  let end = n;
+  for (let row = 0; row < v.length; row++) {
+    const value = v[row]!;
+    if (value !== value) {
+      rows[end++] = row;
+      continue;
+    }
+    let [lo, hi] = [0, n];
+    while (lo < hi) {
+      const mid = (lo + hi) >>> 1;
+      if (values[mid]! < value) lo = mid + 1;
+      else hi = mid;
+    }
+    rows[lo + taken[lo]!++] = row;
+  }
+  const made = {rows, n};
+  orders.set(column, made);
+  return made;
+}
+
 /** Rows that pass, sorted; missing and NaN last in both directions, ties in the order of the server. */
 export function sorted(pass: Uint8Array, column: Column | undefined, direction: 'asc' | 'desc'): Int32Array {
-  const rows: number[] = [];
-  for (let i = 0; i < pass.length; i++) if (pass[i] === 1) rows.push(i);
-  if (column !== undefined) {
-    const v = column.v;
-    const sign = direction === 'asc' ? 1 : -1;
-    rows.sort((a, b) => {
-      const [x, y] = [v[a]!, v[b]!];
-      if (x !== x || y !== y) return x !== x && y !== y ? a - b : x !== x ? 1 : -1;
-      return (x - y) * sign || a - b;
-    });
+  const out = new Int32Array(pass.length);
+  let count = 0;
+  if (column === undefined) {
+    for (let row = 0; row < pass.length; row++) if (pass[row] === 1) out[count++] = row;
+    return out.subarray(0, count);
   }
-  return Int32Array.from(rows);
+  const {rows, n} = ascending(column);
+  const take = (from: number, to: number): void => {
+    for (let i = from; i < to; i++) if (pass[rows[i]!] === 1) out[count++] = rows[i]!;
+  };
+  if (direction === 'asc') take(0, n);
+  else {
+    for (let end = n; end > 0;) {
+      const value = column.v[rows[end - 1]!]!;
+      let from = end - 1;
+      while (from > 0 && column.v[rows[from - 1]!] === value) from--;
+      take(from, end);
+      end = from;
+    }
+  }
+  take(n, rows.length);
+  return out.subarray(0, count);
 }
 
 export interface Bars {
@@ -187,20 +234,45 @@ export interface Bars {
   readonly most: number;
 }
 
-/** A small histogram of a column; on `log` in the space of log10. */
-export function barsOf(column: Column, pass: Uint8Array, log: boolean, bins = 34): Bars {
-  const all = new Array<number>(bins).fill(0);
-  const part = new Array<number>(bins).fill(0);
+const NO_BIN = 255;
+const bins = new WeakMap<Column, Map<string, Uint8Array>>(); // by row; the logarithms are taken once
+
+function binsOf(column: Column, log: boolean, count: number): Uint8Array {
+  let made = bins.get(column);
+  if (made === undefined) bins.set(column, (made = new Map()));
+  const key = `${log} ${count}`;
+  const known = made.get(key);
+  if (known !== undefined) return known;
   const f = log && column.lo > 0 ? Math.log10 : (x: number): number => x;
   const [a, b] = [f(column.lo), f(column.hi)];
-  for (let i = 0; i < column.v.length; i++) {
-    const value = column.v[i]!;
-    if (!Number.isFinite(value)) continue;
-    const bin = b > a ? Math.min(bins - 1, Math.floor(((f(value) - a) / (b - a)) * bins)) : bins >> 1;
-    all[bin]!++;
-    if (pass[i] === 1) part[bin]!++;
+  const out = new Uint8Array(column.v.length).fill(NO_BIN);
+  for (let i = 0; i < out.length; i++) {
+    if (Number.isFinite(column.v[i]!)) out[i] = b > a ? Math.min(count - 1, Math.floor(((f(column.v[i]!) - a) / (b - a)) * count)) : count >> 1;
+  }
+  made.set(key, out);
+  return out;
+}
+
+/** A small histogram of a column; on `log` in the space of log10. */
+export function barsOf(column: Column, pass: Uint8Array, log: boolean, count = 34): Bars {
+  const all = new Array<number>(count).fill(0);
+  const part = new Array<number>(count).fill(0);
+  const bin = binsOf(column, log, count);
+  for (let i = 0; i < bin.length; i++) {
+    if (bin[i] === NO_BIN) continue;
+    all[bin[i]!]!++;
+    if (pass[i] === 1) part[bin[i]!]!++;
   }
   return {all, part, most: Math.max(1, ...all)};
+}
+
+/** The bars as one path: 6 wide each, `height` high. */
+export function barPath(counts: readonly number[], most: number, height: number): string {
+  let path = '';
+  counts.forEach((n, i) => {
+    if (n > 0) path += `M${i * 6 + 0.5} ${height}v${-Math.max(1, (n / most) * (height - 3)).toFixed(1)}h5V${height}z`;
+  });
+  return path;
 }
 
 /** Trials of the table's answer, ready to be drawn. */
