@@ -34,6 +34,42 @@ constexpr Name kFixed[] = {
 
 Cell time_cell(double seconds) { return std::isnan(seconds) ? Cell{} : Cell::of(seconds); }
 
+RowList list_rows(const store::Snapshot& snapshot, std::shared_ptr<const query::ParamIndex> params,
+                  RowKind kind, const std::vector<std::string>& statuses) {
+  RowList list{std::move(params), {}};
+  if (kind == RowKind::kRuns) {
+    for (size_t r = 0; r < snapshot.runs.size(); ++r) {
+      const uint32_t session = list.params->session_of[r];
+      list.rows.push_back({snapshot.runs[r]->name,
+                           {{r}},
+                           session == UINT32_MAX ? nullptr : &list.params->sessions[session]});
+    }
+    return list;
+  }
+  std::vector<const query::ParamSession*> sessions;
+  for (const auto& session : list.params->sessions) {
+    const bool wanted = statuses.empty() || std::find(statuses.begin(), statuses.end(),
+                                                      session.status) != statuses.end();
+    if (wanted) sessions.push_back(&session);
+  }
+  std::stable_sort(sessions.begin(), sessions.end(), [](const auto* a, const auto* b) {
+    return natural_compare(a->name, b->name) < 0;
+  });
+  std::map<std::string_view, size_t> row_of;  // by group name
+  for (const auto* session : sessions) {
+    if (kind == RowKind::kGroups) {
+      const auto [at, is_new] = row_of.emplace(session->group, list.rows.size());
+      if (!is_new) {
+        list.rows[at->second].sessions.push_back(session->runs);
+        continue;
+      }
+    }
+    list.rows.push_back(
+        {kind == RowKind::kGroups ? session->group : session->name, {session->runs}, session});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::shared_ptr<const query::ParamIndex> params_of(const Context& context,
@@ -52,36 +88,15 @@ TableRows::TableRows(const Context& context, std::shared_ptr<const store::Snapsh
   now_s_ =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   if (auto document = State::of(context).sidecar().read()) sidecar_ = std::move(document->value);
-  if (kind == RowKind::kRuns) {
-    for (size_t r = 0; r < snapshot_->runs.size(); ++r) {
-      const uint32_t session = params_->session_of[r];
-      rows_.push_back({snapshot_->runs[r]->name,
-                       {{r}},
-                       session == UINT32_MAX ? nullptr : &params_->sessions[session]});
-    }
+  const auto make = [&](const RowList*) { return list_rows(*snapshot_, params_, kind, statuses); };
+  if (!statuses.empty()) {
+    list_ = std::make_shared<const RowList>(make(nullptr));
     return;
   }
-  std::vector<const query::ParamSession*> sessions;
-  for (const auto& session : params_->sessions) {
-    const bool wanted = statuses.empty() || std::find(statuses.begin(), statuses.end(),
-                                                      session.status) != statuses.end();
-    if (wanted) sessions.push_back(&session);
-  }
-  std::stable_sort(sessions.begin(), sessions.end(), [](const auto* a, const auto* b) {
-    return natural_compare(a->name, b->name) < 0;
-  });
-  std::map<std::string_view, size_t> row_of;  // by group name
-  for (const auto* session : sessions) {
-    if (kind == RowKind::kGroups) {
-      const auto [at, is_new] = row_of.emplace(session->group, rows_.size());
-      if (!is_new) {
-        rows_[at->second].sessions.push_back(session->runs);
-        continue;
-      }
-    }
-    rows_.push_back(
-        {kind == RowKind::kGroups ? session->group : session->name, {session->runs}, session});
-  }
+  const std::string key = kind == RowKind::kRuns       ? "v1/rows/runs"
+                          : kind == RowKind::kSessions ? "v1/rows/sessions"
+                                                       : "v1/rows/groups";
+  list_ = context.memo->get<RowList>(key, snapshot_->revision, make);
 }
 
 void TableRows::aggregate_by(Aggregate aggregate, std::optional<query::MetricSpec> chooser) {
@@ -108,7 +123,7 @@ std::vector<TableColumn> TableRows::all_columns() const {
   for (uint32_t i = 0; i < params_->names.size(); ++i)
     columns.push_back({"hparam:" + params_->names[i].name, Kind::kParam, i, {}});
   std::set<std::string_view> tags;
-  for (const TableRow& row : rows_) {
+  for (const TableRow& row : list_->rows) {
     for (const auto& session : row.sessions) {
       for (const size_t run : session) {
         for (const auto& series : snapshot_->runs[run]->series) {
@@ -183,7 +198,7 @@ Cell TableRows::note_of(const TableRow& row, TableColumn::Kind kind) const {
 }
 
 Cell TableRows::cell(size_t i, const TableColumn& column) const {
-  const TableRow& row = rows_[i];
+  const TableRow& row = list_->rows[i];
   const size_t main = row.sessions[0].empty() ? SIZE_MAX : row.sessions[0][0];
   if (main == SIZE_MAX) return column.kind == Kind::kName ? Cell::of(row.name) : Cell{};
   const store::RunSnapshot& run = *snapshot_->runs[main];
@@ -231,7 +246,7 @@ Cell TableRows::cell(size_t i, const TableColumn& column) const {
 
 std::vector<uint32_t> TableRows::run_ids(size_t i) const {
   std::vector<uint32_t> ids;
-  for (const auto& session : rows_[i].sessions) {
+  for (const auto& session : list_->rows[i].sessions) {
     for (const size_t run : session) ids.push_back(static_cast<uint32_t>(snapshot_->runs[run]->id));
   }
   return ids;

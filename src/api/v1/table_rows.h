@@ -53,6 +53,13 @@ struct TableRow {
 };
 
 enum class RowKind : uint8_t { kRuns, kSessions, kGroups };
+
+// The rows of a snapshot in the order of their names: sorting ten thousand names costs more than
+// most questions about them.
+struct RowList {
+  std::shared_ptr<const query::ParamIndex> params;  // keeps what the rows point to alive
+  std::vector<TableRow> rows;
+};
 enum class Aggregate : uint8_t { kMean, kMedian, kMin, kMax };
 
 class TableRows {
@@ -60,8 +67,8 @@ class TableRows {
   TableRows(const Context& context, std::shared_ptr<const store::Snapshot> snapshot, RowKind kind,
             const std::vector<std::string>& statuses);
 
-  size_t size() const { return rows_.size(); }
-  const TableRow& row(size_t i) const { return rows_[i]; }
+  size_t size() const { return list_->rows.size(); }
+  const TableRow& row(size_t i) const { return list_->rows[i]; }
   const query::ParamIndex& params() const { return *params_; }
   const store::Snapshot& snapshot() const { return *snapshot_; }
 
@@ -82,7 +89,7 @@ class TableRows {
 
   std::shared_ptr<const store::Snapshot> snapshot_;
   std::shared_ptr<const query::ParamIndex> params_;
-  std::vector<TableRow> rows_;
+  std::shared_ptr<const RowList> list_;
   std::vector<int64_t> slots_;
   JsonValue sidecar_;
   uint64_t source_ = 0;
