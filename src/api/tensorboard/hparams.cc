@@ -1,6 +1,8 @@
 // TensorBoard's hparams plug-in.
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <tuple>
 
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/hparams_json.h"
@@ -42,17 +44,35 @@ std::pair<size_t, size_t> page_of(int64_t start, int64_t size, size_t total) {
   return {begin, std::max(begin, end)};
 }
 
-Answer session_groups(const Context& context, const Request& request) {
-  const auto wanted = groups_request(request_text(request));
-  if (!wanted) return failed(wanted.error());
+// What session_groups and download_data answer from: the groups a request asks for, of which
+// `page` is the slice it wants. Groups point into the records.
+struct GroupPage {
+  hp::Records records;
+  hp::Experiment experiment;
+  std::vector<hp::Group> groups;
+  size_t begin = 0, end = 0;
+
+  std::span<const hp::Group> page() const { return std::span(groups).subspan(begin, end - begin); }
+};
+
+Result<std::unique_ptr<const GroupPage>> group_page(const Context& context,
+                                                    const Request& request) {
+  SONDE_TRY(const wanted, groups_request(request_text(request)));
   const auto snapshot = context.store.snapshot();
-  const auto records = hp::collect(*snapshot);
-  if (!records) return failed(records.error());
-  const hp::Experiment stated = hp::experiment(*records, *snapshot, wanted->query.metrics, 0);
-  const auto groups = hp::groups(*records, stated, *snapshot, wanted->query);
-  if (!groups) return failed(groups.error());
-  const auto [begin, end] = page_of(wanted->start, wanted->size, groups->size());
-  return Answer::json(groups_json(std::span(*groups).subspan(begin, end - begin), groups->size()));
+  auto found = std::make_unique<GroupPage>();  // on the heap: groups point into it
+  SONDE_TRY(records, hp::collect(*snapshot));
+  found->records = std::move(records);
+  found->experiment = hp::experiment(found->records, *snapshot, wanted.query.metrics, 0);
+  SONDE_TRY(groups, hp::groups(found->records, found->experiment, *snapshot, wanted.query));
+  found->groups = std::move(groups);
+  std::tie(found->begin, found->end) = page_of(wanted.start, wanted.size, found->groups.size());
+  return found;
+}
+
+Answer session_groups(const Context& context, const Request& request) {
+  const auto found = group_page(context, request);
+  if (!found) return failed(found.error());
+  return Answer::json(groups_json((*found)->page(), (*found)->groups.size()));
 }
 
 Answer metric_evals(const Context& context, const Request& request) {
@@ -209,16 +229,9 @@ Answer download(const Context& context, const Request& request) {
   }
   std::vector<bool> visible;
   for (const JsonValue& item : visibility->items) visible.push_back(item.is_bool() && item.boolean);
-  const auto wanted = groups_request(request_text(request));
-  if (!wanted) return failed(wanted.error());
-  const auto snapshot = context.store.snapshot();
-  const auto records = hp::collect(*snapshot);
-  if (!records) return failed(records.error());
-  const hp::Experiment stated = hp::experiment(*records, *snapshot, wanted->query.metrics, 0);
-  const auto groups = hp::groups(*records, stated, *snapshot, wanted->query);
-  if (!groups) return failed(groups.error());
-  const auto [begin, end] = page_of(wanted->start, wanted->size, groups->size());
-  const Table table = table_of(stated, std::span(*groups).subspan(begin, end - begin), visible);
+  const auto found = group_page(context, request);
+  if (!found) return failed(found.error());
+  const Table table = table_of((*found)->experiment, (*found)->page(), visible);
   const std::string_view format = request.param("format").value_or("");
   if (format == "json") return Answer::json(json_of(table));
   if (format == "csv") return csv(csv_of(table));
