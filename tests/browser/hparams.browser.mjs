@@ -46,7 +46,9 @@ test('hparams: every value of the table equals the server’s', async ({page, op
     const at = heads.indexOf(id.replace(/^hparam:|^metric:|:last$/g, ''));
     check(at > 0, `no column for ${id} among ${heads}`);
     for (const [r, name] of wanted.data[0].entries()) {
-      const text = await page.locator('tr[data-row]', {hasText: name}).locator('td').nth(at).getAttribute('title');
+      const cell = page.locator('tr[data-row]', {hasText: name}).locator('td').nth(at);
+      await cell.dispatchEvent('pointerover'); // all digits come with the pointer
+      const text = await cell.getAttribute('title');
       equal(text, String(wanted.data[c][r]), `${id} of ${name}`);
     }
   }
@@ -185,10 +187,20 @@ test('hparams: importance with its interval, scatter matrix, best trials', async
   const first = page.locator('tr[data-col]').first();
   await first.waitFor();
   equal(await first.getAttribute('data-col'), 'hparam:lr', 'what matters most');
-  const answer = await (await fetch(`${(await serve(sweep())).replace(/\/$/, '')}/api/v1/hparams/importance`, {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify({metric: 'val/acc:last', method: 'permutation', rows: 'groups'})})).json();
+  const importance = async (more) => (await fetch(`${(await serve(sweep())).replace(/\/$/, '')}/api/v1/hparams/importance`, {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify({metric: 'val/acc:last', method: 'permutation', rows: 'groups', ...more})})).json();
+  const answer = await importance({});
   close(Number(await first.locator('td').nth(1).getAttribute('title')), answer.columns[0].value, 1e-12, 'importance of lr');
   await page.getByText(/^lr matters most for val\/acc/).waitFor();
   check(await page.getByText('not told from chance').count() > 0, 'nothing is said about chance');
+  await column(page, 'hparam:lr').locator('input').last().fill('0.01');
+  await column(page, 'hparam:lr').locator('input').last().press('Enter');
+  await eventually(() => shown(page), 33, 'trials up to 0.01');
+  const part = await importance({filter: [{col: 'hparam:lr', max: 0.01}]});
+  equal(part.n, 33, 'trials that count');
+  await eventually(async () => Number(await page.locator('tr[data-col="hparam:lr"] td').nth(1).getAttribute('title')), part.columns.find((one) => one.col === 'hparam:lr').value, 'importance among those that pass');
+  await page.getByText('among the trials that pass: 33 of 60').waitFor();
+  await page.getByRole('button', {name: /Remove.*lr|lr ≤/}).first().click();
+  await eventually(() => shown(page), 60, 'all again');
   equal(await axe(page), [], 'accessibility of importance');
   await segment(page, 'Scatter');
   await page.locator('.dots[data-painted]:not([data-painted="0"])').waitFor();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "api/v1/area.h"
 #include "api/v1/support.h"
@@ -56,6 +57,44 @@ Answer table(const Context& context, const Request& request) {
   return table_answer(context, rows, body, true);
 }
 
+bool varies(const std::vector<query::Cell>& cells) {
+  const auto first = std::find_if(cells.begin(), cells.end(),
+                                  [](const query::Cell& cell) { return !cell.is_missing(); });
+  return std::any_of(first, cells.end(), [&](const query::Cell& cell) {
+    return !cell.is_missing() && !(cell == *first);
+  });
+}
+
+// The rows that count: those that pass 'filter' (as in the table) and, when 'runs' is given, whose
+// main run is in that list of ids. Offset, limit and sort of a table do not matter here.
+Result<std::vector<size_t>> kept_rows(const Context& context, const TableRows& rows,
+                                      const JsonValue& body) {
+  std::vector<TableColumn> extra;
+  SONDE_TRY(query, table_query(body, rows, extra));
+  query.offset = 0;
+  query.limit = rows.size();
+  query.sort.clear();
+  auto kept = query::select(
+                  query, [&](size_t row, size_t column) { return rows.cell(row, extra[column]); },
+                  context.pool)
+                  .rows;
+  const JsonValue* runs = body.find("runs");
+  if (!runs) return kept;
+  if (!runs->is_array()) return fail(Code::kInvalid, "'runs' is not a list of run ids");
+  std::unordered_set<uint32_t> wanted;
+  for (const JsonValue& id : runs->items) {
+    const auto number = id.number();
+    if (!number || *number < 0 || *number > UINT32_MAX)
+      return fail(Code::kInvalid, "'runs' is not a list of run ids");
+    wanted.insert(static_cast<uint32_t>(*number));
+  }
+  std::erase_if(kept, [&](size_t row) {
+    const auto ids = rows.run_ids(row);
+    return ids.empty() || !wanted.contains(ids[0]);
+  });
+  return kept;
+}
+
 Answer importance(const Context& context, const Request& request) {
   SONDE_ANSWER(const body, object_of(request));
   SONDE_ANSWER(const asked, asked_in(body));
@@ -69,19 +108,22 @@ Answer importance(const Context& context, const Request& request) {
   TableRows rows(context, context.store.snapshot(), asked.kind, asked.statuses);
   rows.aggregate_by(asked.aggregate, asked.chooser);
   SONDE_ANSWER(const target, rows.column("metric:" + metric));
-  std::vector<double> y(rows.size(), NAN);
-  context.pool.for_each(rows.size(), [&](size_t i) {
-    const query::Cell cell = rows.cell(i, target);
+  SONDE_ANSWER(const kept, kept_rows(context, rows, body));
+  std::vector<double> y(kept.size(), NAN);
+  context.pool.for_each(kept.size(), [&](size_t i) {
+    const query::Cell cell = rows.cell(kept[i], target);
     if (!cell.is_missing()) y[i] = cell.number;
   });
   std::vector<TableColumn> columns;
+  std::vector<std::vector<query::Cell>> cells;
   for (const TableColumn& column : rows.all_columns()) {
     if (column.kind != TableColumn::Kind::kParam || columns.size() >= kMaxColumns) continue;
-    if (rows.params().names[column.param].distinct > 1) columns.push_back(column);
-  }
-  std::vector<std::vector<query::Cell>> cells(columns.size());
-  for (size_t c = 0; c < columns.size(); ++c) {
-    for (size_t i = 0; i < rows.size(); ++i) cells[c].push_back(rows.cell(i, columns[c]));
+    if (rows.params().names[column.param].distinct < 2) continue;
+    std::vector<query::Cell> values;
+    for (const size_t row : kept) values.push_back(rows.cell(row, column));
+    if (!varies(values)) continue;  // among the rows that count
+    columns.push_back(column);
+    cells.push_back(std::move(values));
   }
   std::vector<query::Importance> found(columns.size());
   if (method == "permutation") {

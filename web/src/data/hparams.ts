@@ -43,7 +43,8 @@ export interface Importance {
 
 export type Method = 'permutation' | 'spearman';
 
-export async function loadImportance(metric: string, method: Method, which: HparamRows, options: AskOptions = {}): Promise<{readonly n: number; readonly columns: readonly Importance[]}> {
-  const answer = await client().ask<{n: number; columns: {col: string; value: Cell; lo: Cell; hi: Cell; n: number}[]}>('hparams/importance', {...which, metric, method}, options);
+/** `runs`: the main run of each row that counts; null = all rows. */
+export async function loadImportance(metric: string, method: Method, which: HparamRows, runs: readonly number[] | null, options: AskOptions = {}): Promise<{readonly n: number; readonly columns: readonly Importance[]}> {
+  const answer = await client().ask<{n: number; columns: {col: string; value: Cell; lo: Cell; hi: Cell; n: number}[]}>('hparams/importance', {...which, metric, method, ...(runs === null ? {} : {runs})}, options);
   return {n: answer.n, columns: answer.columns.map((one) => ({col: one.col, n: one.n, value: numberOf(one.value), lo: numberOf(one.lo), hi: numberOf(one.hi)}))};
 }

@@ -38,6 +38,12 @@ const pass = $derived.by(() => {
   if (view.chosen) for (let i = 0; i < kept.length; i++) if (!data.ids[i]!.some((id) => runs.isShown(id))) kept[i] = 0;
   return kept;
 });
+/** The main runs of those that pass; null when all do. */
+const kept = $derived.by(() => {
+  if (data === null || !pass.includes(0)) return null;
+  const {ids} = data;
+  return ids.map((runs) => runs[0]).filter((id, row): id is number => pass[row] === 1 && id !== undefined);
+});
 const order = $derived(data === null ? new Int32Array(0) : sorted(pass, sort[0] === 'name' ? undefined : data.columns.get(sort[0]), sort[1]));
 const rows = $derived(sort[0] === 'name' && sort[1] === 'desc' ? order.slice().reverse() : order);
 
@@ -54,6 +60,7 @@ export const trials = {
   get colour(): string { return colour; },
   get sort(): readonly [string, 'asc' | 'desc'] { return sort; },
   get pass(): Uint8Array { return pass; },
+  get kept(): readonly number[] | null { return kept; },
   /** Rows that pass, in the order of the table. */
   get rows(): Int32Array { return rows; },
   get weights(): typeof weights { return weights; },
@@ -108,9 +115,10 @@ export function keepTrials(): () => void {
       if (metric === '' || n < 3) return;
       const which = {rows: view.rows, aggregate: view.aggregate};
       const {method} = view;
+      const only = kept;
       const stop = new AbortController();
       const wait = setTimeout(() => {
-        loadImportance(metric.slice(7), method, which, {signal: stop.signal}).then((answer) => void (weights = {metric, ...answer}), () => {}); // axes do without it; the page of importance says so
+        loadImportance(metric.slice(7), method, which, only, {signal: stop.signal}).then((answer) => void (weights = {metric, ...answer}), () => {}); // axes do without it; the page of importance says so
       }, n > 2000 ? 1500 : 100);
       return () => { clearTimeout(wait); stop.abort(); };
     });
