@@ -15,6 +15,7 @@ constexpr auto kCommitEvery = std::chrono::milliseconds(250);
 // its records are small and its tags known.
 constexpr uint64_t kWorthSplitting = 24 << 20;
 constexpr uint64_t kHeadBytes = 1 << 20;
+constexpr uint64_t kHeadTag = 512;  // room for a tag's first two records, in files of many tags
 constexpr uint64_t kSmallestPiece = 8 << 20;
 constexpr uint64_t kLargestRound = 256 << 20;  // between two looks of the readers
 constexpr uint64_t kSmallRecord = 4096;        // on average; larger ones are skimmed anyway
@@ -140,6 +141,11 @@ void FileLoader::read(io::Source& source, Help help, const std::function<void()>
   if (position_ == 0 && help.threads > 1 && source.random_access() &&
       stat_.size >= kWorthSplitting) {
     readable = reader.read(0, kHeadBytes);
+    if (readable) {
+      // Pieces begin with what the head has learnt, so it goes on until each tag came twice.
+      const uint64_t head = std::min(stat_.size / 8, sink_->parts().size() * kHeadTag);
+      if (head > reader.position()) readable = reader.read(reader.position(), head);
+    }
     keep();
     const FileFacts& facts = sink_->facts();
     if (readable && position_ >= kHeadBytes && facts.version >= 2 &&
@@ -185,8 +191,7 @@ void FileLoader::read_pieces(io::Source& source, Help help,
         pieces,
         [&](size_t i) {
           Work& mine = work[i];
-          mine.sink = std::make_unique<Sink>(place_.id, memory_, known, Sink::Use::kEverything);
-          mine.sink->assume_version(sink_->facts().version);
+          mine.sink = sink_->make_piece(known);
           FrameReader reader(source, place_.id, *mine.sink, mine.damages);
           const auto begin = i == 0 ? position_ : reader.find_intact(cut(i));
           if (!begin) return;

@@ -50,6 +50,7 @@ class FileColumns {
   void absorb(FileColumns& other);
   std::string_view keep_tag(std::string_view tag);
   Memory& memory() { return *memory_; }
+  const std::shared_ptr<Memory>& shared_memory() const { return memory_; }
 
  private:
   std::shared_ptr<Memory> memory_;

@@ -92,7 +92,7 @@ Found find_value(Bytes payload, size_t begin, size_t end) {
 
 void Shortcut::learn(Bytes payload, uint32_t part, Chunk* chunk) {
   Entry& entry = make_entry(part);
-  entry.chunk = nullptr;
+  entry.length = 0;
   if (payload.size() < 20) return;
   const auto* const record = reinterpret_cast<const uint8_t*>(payload.data());
   const size_t steps = step_length(record);

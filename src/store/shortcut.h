@@ -30,11 +30,13 @@ class Shortcut {
     uint32_t length = 0;
     uint8_t value_at = 0;
     uint8_t width = 4;  // of the value: float or double
+
+    ValueType type() const { return width == 4 ? ValueType::kFloat32 : ValueType::kFloat64; }
   };
   struct Entry {
     alignas(16) std::array<uint8_t, kMaxLength> pattern{};  // behind the step, masked
-    Chunk* chunk = nullptr;  // the part's last one; null: no template
-    uint32_t length = 0;
+    Chunk* chunk = nullptr;  // the part's last one; null: not looked up
+    uint32_t length = 0;     // of the pattern; 0: no template
     uint32_t layout = 0;
     uint32_t next = kNone;  // the part that came after this one
   };
@@ -42,9 +44,12 @@ class Shortcut {
   // Remembers the form of the record that was just added to `part` the long way. `chunk` is the
   // part's last one. Nothing is learnt from forms that hold more than one number.
   void learn(Bytes payload, uint32_t part, Chunk* chunk);
-  // The part has another last chunk (or none that takes this type).
-  void set_chunk(uint32_t part, Chunk* chunk) {
-    if (part < entries_.size()) entries_[part].chunk = chunk;
+  // The part has another last chunk.
+  void forget_chunk(uint32_t part) {
+    if (part < entries_.size()) entries_[part].chunk = nullptr;
+  }
+  void forget_chunks() {
+    for (Entry& entry : entries_) entry.chunk = nullptr;
   }
   void forget() { entries_ = {}; }
 

@@ -47,6 +47,22 @@ Sink::Sink(FileId file, std::shared_ptr<Memory> memory, const Seeds& seeds, Use 
       columns_(std::make_shared<FileColumns>(std::move(memory))),
       bump_(columns_->memory()) {}
 
+std::unique_ptr<Sink> Sink::make_piece(const Seeds& seeds) const {
+  auto piece = std::make_unique<Sink>(file_, columns_->shared_memory(), seeds, use_);
+  for (const Part& part : parts_) {
+    Part& mine = piece->parts_.emplace_back();
+    mine.tag = part.tag;
+    mine.metadata = part.metadata;
+    mine.is_scalar = part.is_scalar;
+  }
+  piece->by_tag_ = by_tag_;
+  piece->metadata_ = metadata_;
+  piece->facts_.version = facts_.version;
+  piece->shortcut_ = shortcut_;
+  piece->shortcut_.forget_chunks();
+  return piece;
+}
+
 void Sink::note_event(double wall_time, Step step, What what) {
   legacy_cut_ = false;
   if (what == What::kNothing && wall_time == 0) return;  // an empty record says nothing
@@ -158,15 +174,15 @@ size_t Sink::add_alike(Bytes window, std::span<const record::Frame> frames) {
     const uint8_t* const record = bytes + frame.at;
     const size_t step_length = Shortcut::step_length(record);
     const uint8_t* const rest = record + Shortcut::kStepAt + step_length;
-    if (!entry.chunk || step_length == 0 ||
+    if (entry.length == 0 || step_length == 0 ||
         entry.length + Shortcut::kStepAt + step_length != frame.length) {
       break;
     }
     const Shortcut::Layout& layout = shortcut_.layout(entry);
     if (!Shortcut::matches(entry, layout, rest)) break;
     Chunk* chunk = entry.chunk;
-    if (chunk->size == chunk->capacity) {
-      chunk = &parts_[guess].room(*columns_, bump_, chunk->type);
+    if (!chunk || chunk->size == chunk->capacity) {
+      chunk = &parts_[guess].room(*columns_, bump_, layout.type());
       entry.chunk = chunk;
     }
     double wall_time;
@@ -290,7 +306,7 @@ void Sink::add_value(const event::ValueView& value, const Place& place, uint32_t
 // The last number's part, for the short cut; its template follows its last chunk.
 void Sink::note_number(Part& part) {
   number_part_ = by_tag_.find(part.tag)->second;
-  shortcut_.set_chunk(number_part_, nullptr);
+  shortcut_.forget_chunk(number_part_);
 }
 
 void Sink::add_number(Part& part, const event::ValueView& value, const Place& place, uint32_t index,

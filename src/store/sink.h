@@ -65,8 +65,9 @@ class Sink {
   // A large record of which only the outline was read.
   void add(const event::Outline& outline, uint64_t offset, uint64_t length);
 
-  // For a piece from the middle of a file: the version that its beginning stated.
-  void assume_version(double version) { facts_.version = version; }
+  // For a piece of the same file further on: knows the tags, the forms of their records and the
+  // version that this one, which outlives it, has seen. `seeds` is known(), kept by the caller.
+  std::unique_ptr<Sink> make_piece(const Seeds& seeds) const;
   // To be called when no record follows for now.
   void rest() {
     bump_.release();

@@ -6,67 +6,102 @@ namespace sonde::trace {
 namespace {
 
 constexpr size_t kFactor = 16;
+constexpr size_t kCoarse = 4 * kFactor;  // a cell of more slices may end at a block's edge
 
 }  // namespace
 
+void Row::Block::add(const Block& later) {
+  busy += later.busy;
+  end = later.end;
+  if (later.longest_duration > longest_duration) {
+    longest_duration = later.longest_duration;
+    longest = later.longest;
+  }
+}
+
+Row::Block Row::block_of(size_t position) const {
+  const SliceId slice = slices_[position];
+  const int64_t duration = trace_.duration(slice).value;
+  return {duration, duration, trace_.end(slice).value, slice};
+}
+
 Row::Row(const Trace& trace, std::vector<SliceId> slices)
     : trace_(trace), slices_(std::move(slices)) {
-  const auto add = [&](Block& block, int64_t busy, SliceId longest) {
-    block.busy += busy;
-    if (block.longest == kNone || trace_.duration(longest) > trace_.duration(block.longest))
-      block.longest = longest;
-  };
   std::vector<Block> level((slices_.size() + kFactor - 1) / kFactor);
-  for (size_t i = 0; i < slices_.size(); ++i)
-    add(level[i / kFactor], trace_.duration(slices_[i]).value, slices_[i]);
+  block_begin_.reserve(level.size());
+  for (size_t i = 0; i < slices_.size(); ++i) {
+    if (i % kFactor == 0) block_begin_.push_back(trace_.begin(slices_[i]).value);
+    level[i / kFactor].add(block_of(i));
+  }
   while (level.size() > 1) {
     std::vector<Block> above((level.size() + kFactor - 1) / kFactor);
-    for (size_t i = 0; i < level.size(); ++i)
-      add(above[i / kFactor], level[i].busy, level[i].longest);
+    for (size_t i = 0; i < level.size(); ++i) above[i / kFactor].add(level[i]);
     levels_.push_back(std::move(level));
     level = std::move(above);
   }
   if (!level.empty()) levels_.push_back(std::move(level));
 }
 
-// Sum and longest of [first, last): the ragged ends slice by slice, the middle by ever larger
+// The slices of [first, last) as one: the ragged ends slice by slice, the middle by ever larger
 // blocks.
 Row::Block Row::summary(size_t first, size_t last) const {
   Block total;
-  const auto add = [&](int64_t busy, SliceId longest) {
-    total.busy += busy;
-    if (total.longest == kNone || trace_.duration(longest) > trace_.duration(total.longest))
-      total.longest = longest;
-  };
-  const auto add_slice = [&](size_t i) { add(trace_.duration(slices_[i]).value, slices_[i]); };
-  while (first < last && first % kFactor != 0) add_slice(first++);
-  while (first < last && last % kFactor != 0) add_slice(--last);
+  const size_t final = last - 1;
+  while (first < last && first % kFactor != 0) total.add(block_of(first++));
+  while (first < last && last % kFactor != 0) total.add(block_of(--last));
   first /= kFactor;
   last /= kFactor;
   for (const auto& level : levels_) {
     if (first >= last) break;
-    while (first < last && first % kFactor != 0)
-      add(level[first].busy, level[first].longest), ++first;
-    while (first < last && last % kFactor != 0) --last, add(level[last].busy, level[last].longest);
+    while (first < last && first % kFactor != 0) total.add(level[first++]);
+    while (first < last && last % kFactor != 0) total.add(level[--last]);
     first /= kFactor;
     last /= kFactor;
   }
+  total.end = final % kFactor == kFactor - 1 ? levels_[0][final / kFactor].end
+                                             : trace_.end(slices_[final]).value;
   return total;
 }
 
-// Galloping: the next pixel is usually near.
-size_t Row::first_at_or_after(Picos time, size_t from) const {
-  size_t step = 1, low = from, high = from;
-  while (high < slices_.size() && trace_.begin(slices_[high]) < time) {
+// How many blocks begin before the time, at least `from_block`. Galloping: the next pixel is
+// usually near.
+size_t Row::blocks_before(Picos time, size_t from_block) const {
+  size_t step = 1, low = from_block, high = from_block;
+  while (high < block_begin_.size() && block_begin_[high] < time.value) {
     low = high + 1;
     high += step;
     step *= 2;
   }
-  high = std::min(high, slices_.size());
+  high = std::min(high, block_begin_.size());
+  const auto begin = block_begin_.begin();
+  return static_cast<size_t>(std::lower_bound(begin + static_cast<ptrdiff_t>(low),
+                                              begin + static_cast<ptrdiff_t>(high), time.value) -
+                             begin);
+}
+
+size_t Row::first_at_or_after(Picos time, size_t from) const {
+  // It lies in the last block that begins before the time, or is the first slice behind it.
+  const size_t blocks = blocks_before(time, from / kFactor);
+  const size_t low = std::max(from, blocks == 0 ? 0 : (blocks - 1) * kFactor);
+  const size_t high = std::max(low, std::min(blocks * kFactor, slices_.size()));
   const auto found = std::partition_point(slices_.begin() + static_cast<ptrdiff_t>(low),
                                           slices_.begin() + static_cast<ptrdiff_t>(high),
                                           [&](SliceId s) { return trace_.begin(s) < time; });
   return static_cast<size_t>(found - slices_.begin());
+}
+
+// Where a pixel holds many slices its cell ends at the last block's edge before the boundary, so
+// that no single slice is looked at; 0 where it holds few.
+size_t Row::coarse_end(size_t first, size_t last, Picos boundary) const {
+  const size_t blocks = blocks_before(boundary, first / kFactor);
+  const size_t edge = blocks == 0 ? 0 : (blocks - 1) * kFactor;
+  return edge > first + kCoarse ? std::min(last, edge) : 0;
+}
+
+size_t Row::position_of(SliceId slice, size_t from) const {
+  size_t at = first_at_or_after(trace_.begin(slice), from);
+  while (slices_[at] != slice) ++at;  // several may begin together
+  return at;
 }
 
 std::pair<size_t, size_t> Row::range(Picos begin, Picos end) const {
@@ -78,42 +113,58 @@ std::pair<size_t, size_t> Row::range(Picos begin, Picos end) const {
 bool Row::view(const Viewport& port, std::vector<Cell>& out) const {
   const int64_t width =
       std::max<int64_t>(1, (port.end - port.begin).value / std::max<uint32_t>(1, port.pixels));
-  const auto exact = [&](SliceId s) {
-    out.push_back({trace_.begin(s), trace_.duration(s), trace_.label_id(s), s, 255});
-  };
   bool is_exact = true;
   auto [i, last] = range(port.begin, port.end);
+  int64_t boundary = port.begin.value;  // the right edge of the last cell's pixel
   while (i < last) {
-    const SliceId slice = slices_[i];
-    if (trace_.duration(slice).value >= width || trace_.begin(slice) < port.begin) {
-      exact(slice);
-      ++i;
-      continue;
+    const int64_t begin =
+        i % kFactor == 0 ? block_begin_[i / kFactor] : trace_.begin(slices_[i]).value;
+    size_t end = i + 1;
+    Block block;
+    if (begin >= port.begin.value) {
+      // What the last cell left of its pixel goes with the next one.
+      boundary = std::max(boundary + (begin < boundary ? width : 0),
+                          port.begin.value + ((begin - port.begin.value) / width + 1) * width);
+      end = coarse_end(i, last, {boundary});
+      if (end == 0) end = std::min(last, first_at_or_after({boundary}, i + 1));
+      block = summary(i, end);
+      // A slice that is a pixel wide stands alone, and what follows it begins a new cell.
+      while (block.longest_duration >= width && end > i + 1) {
+        end = std::max(i + 1, position_of(block.longest, i));
+        block = summary(i, end);
+      }
     }
-    const int64_t pixel = (trace_.begin(slice) - port.begin).value / width;
-    size_t end = std::min(last, first_at_or_after({port.begin.value + (pixel + 1) * width}, i + 1));
     if (end == i + 1) {
-      exact(slice);
-      ++i;
-      continue;
+      const SliceId slice = slices_[i];
+      out.push_back({{begin}, trace_.duration(slice), trace_.label_id(slice), slice, 255});
+    } else {
+      const double span = static_cast<double>(std::max<int64_t>(1, block.end - begin));
+      const double share = std::clamp(static_cast<double>(block.busy) / span, 0.0, 1.0);
+      out.push_back({{begin},
+                     {block.end - begin},
+                     trace_.label_id(block.longest),
+                     kNone,
+                     static_cast<uint8_t>(std::max(1.0, share * 255))});
+      is_exact = false;
     }
-    // At most one slice of the pixel can be wide, and then it is the last to begin there.
-    if (trace_.duration(slices_[end - 1]).value >= width) --end;
-    if (end == i + 1) {
-      exact(slice);
-      ++i;
-      continue;
-    }
-    const Block block = summary(i, end);
-    const Picos begin = trace_.begin(slice), stop = trace_.end(slices_[end - 1]);
-    const double span = static_cast<double>(std::max<int64_t>(1, (stop - begin).value));
-    const double share = std::clamp(static_cast<double>(block.busy) / span, 0.0, 1.0);
-    out.push_back({begin, stop - begin, trace_.label_id(block.longest), kNone,
-                   static_cast<uint8_t>(std::max(1.0, share * 255))});
-    is_exact = false;
     i = end;
   }
   return is_exact;
+}
+
+size_t Row::cells_about(const Viewport& port) const {
+  constexpr int64_t kLooks = 32;
+  const auto [first, last] = range(port.begin, port.end);
+  const int64_t span = (port.end - port.begin).value;
+  const int64_t width = std::max<int64_t>(1, span / std::max<uint32_t>(1, port.pixels));
+  if (last - first <= kLooks) return last - first;
+  size_t at = first, hits = 0;
+  for (int64_t look = 0; look < kLooks; ++look) {
+    const Picos from{port.begin.value + span / kLooks * look};
+    at = first_at_or_after(from, at);
+    if (at < last && trace_.begin(slices_[at]).value < from.value + width) ++hits;
+  }
+  return std::min<size_t>(last - first, port.pixels * hits / kLooks);
 }
 
 LevelOfDetail::LevelOfDetail(std::shared_ptr<const Trace> trace)

@@ -40,20 +40,29 @@ class Row {
   size_t size() const { return slices_.size(); }
   // Appends the row's cells inside the viewport; true when no slices were merged.
   bool view(const Viewport& port, std::vector<Cell>& out) const;
+  // About how many cells that would be, from a look at a few pixels.
+  size_t cells_about(const Viewport& port) const;
   // Slices that overlap [begin, end), as positions in the row.
   std::pair<size_t, size_t> range(Picos begin, Picos end) const;
   SliceId slice(size_t position) const { return slices_[position]; }
 
  private:
   struct Block {
-    int64_t busy = 0;
+    int64_t busy = 0, longest_duration = -1, end = 0;  // end of the last slice
     SliceId longest = kNone;
+
+    void add(const Block& later);
   };
+  Block block_of(size_t position) const;
   Block summary(size_t first, size_t last) const;
+  size_t blocks_before(Picos time, size_t from_block) const;
   size_t first_at_or_after(Picos time, size_t from) const;
+  size_t coarse_end(size_t first, size_t last, Picos boundary) const;
+  size_t position_of(SliceId slice, size_t from) const;
 
   const Trace& trace_;  // outlives the row: both belong to the LevelOfDetail
   std::vector<SliceId> slices_;
+  std::vector<int64_t> block_begin_;  // of every sixteenth slice: searches stay in few lines
   std::vector<std::vector<Block>> levels_;
 };
 

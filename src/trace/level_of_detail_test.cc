@@ -12,7 +12,7 @@ using namespace sonde::trace;
 
 namespace {
 
-std::shared_ptr<const Trace> random_trace(size_t slices, unsigned seed) {
+std::shared_ptr<const Trace> random_trace(size_t slices, unsigned seed, int64_t longest = 0) {
   std::mt19937 random(seed);
   Builder builder("test");
   const TrackId process = builder.process("host", 1),
@@ -21,7 +21,9 @@ std::shared_ptr<const Trace> random_trace(size_t slices, unsigned seed) {
   for (size_t i = 0; i < slices; ++i) {
     time += static_cast<int64_t>(random() % 50);
     const auto duration =
-        static_cast<int64_t>(random() % 10 == 0 ? random() % 5000 + 1 : random() % 20 + 1);
+        longest > 0 && i % 4999 == 100
+            ? longest
+            : static_cast<int64_t>(random() % 10 == 0 ? random() % 5000 + 1 : random() % 20 + 1);
     builder.slice(thread, {time}, {duration}, builder.label("op" + std::to_string(random() % 7)));
     time += duration;
   }
@@ -53,6 +55,30 @@ TEST_CASE(
     }
     CHECK(busy == doctest::Approx(static_cast<double>(all)).epsilon(0.02));
     if (pixels == 100000) CHECK(exact == (cells.size() == trace->slice_count()));
+  }
+}
+
+TEST_CASE("LevelOfDetail: a pixel of many slices loses none, and wide ones stand alone") {
+  const auto trace = random_trace(60000, 5, 3'000'000);
+  const LevelOfDetail lod(trace);
+  const Row& row = lod.rows(1)[0];
+  for (const uint32_t pixels : {7u, 60u, 400u}) {
+    const Viewport port{trace->first_begin(), trace->last_end(), pixels};
+    const int64_t width = (port.end - port.begin).value / pixels;
+    std::vector<Cell> cells;
+    row.view(port, cells);
+    CHECK(cells.size() <= 2 * pixels + 2);
+    CHECK(row.cells_about(port) <= 2 * cells.size());
+    CHECK(2 * row.cells_about(port) >= cells.size());
+    // Each slice lies in the next cell, alone when it is a pixel wide.
+    size_t at = 0, lost = 0, hidden = 0;
+    for (SliceId s = 0; s < trace->slice_count(); ++s) {
+      while (at < cells.size() && cells[at].begin + cells[at].duration <= trace->begin(s)) ++at;
+      if (at == cells.size() || cells[at].begin > trace->begin(s)) ++lost;
+      if (at < cells.size() && trace->duration(s).value >= width && cells[at].slice != s) ++hidden;
+    }
+    CHECK(lost == 0);
+    CHECK(hidden == 0);
   }
 }
 

@@ -124,8 +124,8 @@ struct RowQuery {
 };
 
 struct DrawnRow {
-  TrackId track;
-  uint32_t depth;
+  TrackId track = 0;
+  uint32_t depth = 0;
   bool is_exact = true;
   std::vector<trace::Cell> cells;
 };
@@ -152,23 +152,42 @@ Result<std::vector<RowQuery>> rows_in(const JsonValue& body, const Trace& trace)
   return rows;
 }
 
+// The rows that are asked for, down to a depth.
+template <class Fn>
+void for_each_row(const LevelOfDetail& lod, const std::vector<RowQuery>& queries, size_t deepest,
+                  Fn&& fn) {
+  for (const RowQuery& query : queries) {
+    const auto rows = lod.rows(query.track);
+    for (size_t depth = query.first_depth;
+         depth < rows.size() && depth <= std::min(query.last_depth, deepest); ++depth) {
+      if (!fn(query.track, static_cast<uint32_t>(depth), rows[depth])) return;
+    }
+  }
+}
+
 // Cells of all rows at a merging width of `pixels`; stops early when they exceed the budget.
 std::vector<DrawnRow> draw(const LevelOfDetail& lod, const std::vector<RowQuery>& queries,
                            const trace::Viewport& port, size_t deepest, size_t& cells) {
   std::vector<DrawnRow> drawn;
   cells = 0;
-  for (const RowQuery& query : queries) {
-    const auto rows = lod.rows(query.track);
-    for (size_t depth = query.first_depth;
-         depth < rows.size() && depth <= std::min(query.last_depth, deepest); ++depth) {
-      DrawnRow row{query.track, static_cast<uint32_t>(depth), true, {}};
-      row.is_exact = rows[depth].view(port, row.cells);
-      cells += row.cells.size();
-      if (cells > kMostCells) return drawn;
-      drawn.push_back(std::move(row));
-    }
-  }
+  for_each_row(lod, queries, deepest, [&](TrackId track, uint32_t depth, const trace::Row& row) {
+    drawn.push_back({track, depth, true, {}});
+    DrawnRow& mine = drawn.back();
+    mine.is_exact = row.view(port, mine.cells);
+    cells += mine.cells.size();
+    return cells <= kMostCells;
+  });
   return drawn;
+}
+
+size_t cells_about(const LevelOfDetail& lod, const std::vector<RowQuery>& queries,
+                   const trace::Viewport& port) {
+  size_t cells = 0;
+  for_each_row(lod, queries, SIZE_MAX, [&](TrackId, uint32_t, const trace::Row& row) {
+    cells += row.cells_about(port);
+    return true;
+  });
+  return cells;
 }
 
 std::string view_file(const std::vector<DrawnRow>& rows, const trace::Viewport& port,
@@ -228,6 +247,9 @@ Answer view(const Context& context, const Request& request) {
   trace::Viewport port{{t0}, {t1}, static_cast<uint32_t>(std::clamp<int64_t>(px, 1, 8192))};
   // Too many cells: first merge over wider pixels, then leave the deepest rows folded.
   size_t cells = 0, deepest = SIZE_MAX;
+  while (port.pixels > 250 && cells_about(*found.lod, rows, port) > kMostCells + kMostCells / 4) {
+    port.pixels /= 2;  // without drawing what would be too much
+  }
   auto drawn = draw(*found.lod, rows, port, deepest, cells);
   while (cells > kMostCells && port.pixels > 250) {
     port.pixels /= 2;
