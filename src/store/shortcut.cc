@@ -1,5 +1,7 @@
 #include "store/shortcut.h"
 
+#include <algorithm>
+
 #include "base/wire.h"
 
 namespace sonde::store {
@@ -7,10 +9,11 @@ namespace {
 
 constexpr size_t kMaxLayouts = 1024;
 
-// Where the one number of an event stands.
+// Where the one number of an event, and its tag, stand.
 struct Found {
   size_t value_at = 0;
   uint8_t width = 0;  // 0: none, or not a form that can be short cut
+  size_t tag_at = 0, tag_length = 0;
 };
 
 // Walks one message and calls fn(number, type, begin, end) with the place of each field's content.
@@ -59,7 +62,8 @@ Found find_in_tensor(Bytes payload, size_t begin, size_t end) {
         const bool content = number == 4 || number == 5 || number == 6;
         if (content) {
           ++candidates;
-          found = {from, static_cast<uint8_t>(to - from)};
+          found.value_at = from;
+          found.width = static_cast<uint8_t>(to - from);
           if (type == 0) candidates = 2;
         }
         // Other number fields would be other dtypes' values: not this form.
@@ -72,12 +76,18 @@ Found find_in_tensor(Bytes payload, size_t begin, size_t end) {
 
 Found find_value(Bytes payload, size_t begin, size_t end) {
   Found found;
-  int bodies = 0;
+  size_t tag_at = 0, tag_length = 0;
+  int bodies = 0, tags = 0;
   const bool ok =
       each_field(payload, begin, end, [&](uint32_t number, uint32_t type, size_t from, size_t to) {
-        if (number == 2 && type == 5) {
+        if (number == 1 && type == 2) {
+          ++tags;
+          tag_at = from;
+          tag_length = to - from;
+        } else if (number == 2 && type == 5) {
           ++bodies;
-          found = {from, 4};
+          found.value_at = from;
+          found.width = 4;
         } else if (number == 8 && type == 2) {
           ++bodies;
           found = find_in_tensor(payload, from, to);
@@ -85,7 +95,9 @@ Found find_value(Bytes payload, size_t begin, size_t end) {
           bodies = 2;
         }
       });
-  return ok && bodies == 1 ? found : Found{};
+  found.tag_at = tag_at;
+  found.tag_length = tag_length;
+  return ok && bodies == 1 && tags == 1 ? found : Found{};
 }
 
 }  // namespace
@@ -118,31 +130,30 @@ void Shortcut::learn(Bytes payload, uint32_t part, Chunk* chunk) {
                                if (!inner) values = 2;
                              });
   if (!ok || summaries != 1 || values != 1 || found.width == 0) return;
-  const ValueType type = found.width == 4 ? ValueType::kFloat32 : ValueType::kFloat64;
-  if (!chunk || chunk->type != type) return;
+  if (found.tag_length > kMaxTag) return;
 
   const uint8_t* const bytes = record + after_step;
-  const auto length = static_cast<uint32_t>(payload.size() - after_step);
-  const size_t value_at = found.value_at - after_step;
-  uint32_t index = 0;
-  while (index < layouts_.size() &&
-         !(layouts_[index].length == length && layouts_[index].value_at == value_at &&
-           layouts_[index].width == found.width))
-    ++index;
+  Layout form;
+  form.length = static_cast<uint32_t>(payload.size() - after_step);
+  form.value_at = static_cast<uint8_t>(found.value_at - after_step);
+  form.width = found.width;
+  form.tag_at = static_cast<uint8_t>(found.tag_at - after_step);
+  form.tag_length = static_cast<uint8_t>(found.tag_length);
+  std::memset(form.mask.data(), 0xff, form.length);
+  std::memset(form.mask.data() + form.value_at, 0, form.width);
+  std::memset(form.mask.data() + form.tag_at, 0, form.tag_length);
+  for (size_t i = 0; i < form.length; ++i) form.pattern[i] = bytes[i] & form.mask[i];
+  if (!chunk || chunk->type != form.type()) return;
+  const auto index =
+      static_cast<uint32_t>(std::find(layouts_.begin(), layouts_.end(), form) - layouts_.begin());
   if (index == layouts_.size()) {
     if (layouts_.size() >= kMaxLayouts) return;
-    Layout& layout = layouts_.emplace_back();
-    layout.length = length;
-    layout.value_at = static_cast<uint8_t>(value_at);
-    layout.width = found.width;
-    std::memset(layout.mask.data(), 0xff, length);
-    std::memset(layout.mask.data() + value_at, 0, found.width);
+    layouts_.push_back(form);
   }
   entry.layout = index;
-  entry.length = length;
+  entry.length = form.length;
   entry.chunk = chunk;
-  for (size_t i = 0; i < kMaxLength; ++i)
-    entry.pattern[i] = i < length ? bytes[i] & layouts_[index].mask[i] : 0;
+  std::memcpy(entry.tag.data(), bytes + form.tag_at, form.tag_length);
 }
 
 }  // namespace sonde::store

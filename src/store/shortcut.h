@@ -24,22 +24,30 @@ class Shortcut {
   static constexpr size_t kMaxLength = 144;  // behind the step, to be worth a template
   static constexpr size_t kStepAt = 10;      // a tag, eight bytes of wall time, a tag
 
-  // Where the changing bytes behind the step are; shared by all series with records of this form.
+  static constexpr size_t kMaxTag = 104;
+
+  // What the records of all series of one form have behind the step, but for tag and value.
   struct Layout {
-    alignas(16) std::array<uint8_t, kMaxLength> mask{};
     uint32_t length = 0;
+    uint8_t tag_at = 0, tag_length = 0;
     uint8_t value_at = 0;
     uint8_t width = 4;  // of the value: float or double
+    alignas(16) std::array<uint8_t, kMaxLength> mask{};
+    alignas(16) std::array<uint8_t, kMaxLength> pattern{};  // masked
 
+    bool operator==(const Layout&) const = default;
     ValueType type() const { return width == 4 ? ValueType::kFloat32 : ValueType::kFloat64; }
   };
-  struct Entry {
-    alignas(16) std::array<uint8_t, kMaxLength> pattern{};  // behind the step, masked
+  // What only this series has. With thousands of them every cache line counts: a tag of up to 40
+  // bytes needs one.
+  struct alignas(64) Entry {
     Chunk* chunk = nullptr;  // the part's last one; null: not looked up
-    uint32_t length = 0;     // of the pattern; 0: no template
+    uint32_t length = 0;     // of the layout; 0: no template
     uint32_t layout = 0;
     uint32_t next = kNone;  // the part that came after this one
+    std::array<uint8_t, kMaxTag> tag{};
   };
+  static_assert(sizeof(Entry) == 128);
 
   // Remembers the form of the record that was just added to `part` the long way. `chunk` is the
   // part's last one. Nothing is learnt from forms that hold more than one number.
@@ -61,8 +69,8 @@ class Shortcut {
   const Layout& layout(const Entry& entry) const { return layouts_[entry.layout]; }
 
   static void prefetch(const Entry& entry) {
-    const auto* const bytes = reinterpret_cast<const char*>(&entry);
-    for (size_t line = 0; line < sizeof(Entry); line += 64) __builtin_prefetch(bytes + line);
+    __builtin_prefetch(&entry);
+    __builtin_prefetch(entry.tag.data() + 48);
   }
 
   // Bytes of the step's varint when the record begins with wall time and step, else 0. Reads 18.
@@ -74,7 +82,7 @@ class Shortcut {
     return ends == 0 ? 0 : static_cast<size_t>(__builtin_ctzll(ends)) / 8 + 1;
   }
 
-  // Whether what stands behind the step equals the entry's pattern; reads up to 15 bytes behind it.
+  // Whether what stands behind the step is the entry's; reads up to 15 bytes behind it.
   static bool matches(const Entry& entry, const Layout& layout, const uint8_t* record) {
     using Lane = uint64_t __attribute__((vector_size(16)));
     Lane differs = {0, 0};
@@ -82,10 +90,11 @@ class Shortcut {
       Lane bytes, mask, pattern;
       std::memcpy(&bytes, record + at, kBlock);
       std::memcpy(&mask, layout.mask.data() + at, kBlock);
-      std::memcpy(&pattern, entry.pattern.data() + at, kBlock);
+      std::memcpy(&pattern, layout.pattern.data() + at, kBlock);
       differs |= (bytes & mask) ^ pattern;
     }
-    return (differs[0] | differs[1]) == 0;
+    return (differs[0] | differs[1]) == 0 &&
+           std::memcmp(entry.tag.data(), record + layout.tag_at, layout.tag_length) == 0;
   }
 
   // A varint of `length` <= 8 bytes whose form has been checked.
