@@ -150,10 +150,14 @@ class Parser {
         const std::string_view digits = hex ? token.substr(2) : token;
         int64_t number = 0;
         uint64_t wide = 0;
-        const char* end = digits.data() + digits.size();
-        if (std::from_chars(digits.data(), end, number, hex ? 16 : 10).ptr == end) {
+        const auto reads_as = [&](auto& out) {
+          const char* end = digits.data() + digits.size();
+          const auto result = std::from_chars(digits.data(), end, out, hex ? 16 : 10);
+          return result.ptr == end && result.ec == std::errc();
+        };
+        if (reads_as(number)) {
           wide = static_cast<uint64_t>(number);
-        } else if (std::from_chars(digits.data(), end, wide, hex ? 16 : 10).ptr != end) {
+        } else if (!reads_as(wide)) {
           return bad(fmt::format("'{}' is no value of field '{}'", token, field.name));
         }
         if (field.kind == FieldKind::kFixed64) {

@@ -52,6 +52,8 @@ TEST_CASE("pbtxt: other spellings are read, wrong ones refused with their line")
             "# graph\nnode: < name: 'x' 'y', op: \"Z\"; input: ['a', 'b'] unknown { deep: 1 } >",
             kGraphDef)
             .has_value());
+  const std::string huge = "99999999999999999999999";
+  CHECK_FALSE(from_pbtxt("versions { producer: " + huge + " }", kGraphDef).has_value());
   const auto wrong = from_pbtxt("node {\n  name: \"a\"\n", kGraphDef);
   REQUIRE_FALSE(wrong.has_value());
   CHECK(wrong.error().text.find("line 3") != std::string::npos);

@@ -176,3 +176,15 @@ TEST_CASE("chrome json: read ahead by several threads gives the same trace") {
   }
   CHECK(same);
 }
+
+TEST_CASE("chrome_json: numbers larger than 64 bits stay numbers, and ids of that size differ") {
+  const Trace trace = imported(R"([
+    {"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":5,"args":{"big":99999999999999999999}},
+    {"ph":"X","name":"b","pid":1,"tid":2,"ts":10,"dur":5},
+    {"ph":"s","id":99999999999999999999,"name":"f","pid":1,"tid":1,"ts":1},
+    {"ph":"f","bp":"e","id":0,"name":"f","pid":1,"tid":2,"ts":11},
+    {"ph":"f","bp":"e","id":99999999999999999999,"name":"f","pid":1,"tid":2,"ts":12}])");
+  CHECK(trace.find(0, trace.key("big"))->as_double() == 1e20);
+  REQUIRE(trace.flows().size() == 1);
+  CHECK(trace.name(trace.flows()[0].to) == "b");
+}
