@@ -55,6 +55,18 @@ def counts(output: str, code: int) -> tuple[int, int]:
     return (1, 0) if code == 0 else (0, 1)
 
 
+def run_suite(command: list[str], environment: dict[str, str]) -> tuple[int, int]:
+    """Runs it, shows what it printed when something failed; how many passed and failed."""
+    start = time.monotonic()
+    run = subprocess.run(command, cwd=ROOT, text=True, errors="replace", stdin=subprocess.DEVNULL,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
+    good, bad = counts(run.stdout, run.returncode)
+    if bad:
+        print(run.stdout, flush=True)
+    print(f"    {good} passed, {bad} failed in {time.monotonic() - start:.0f} s", flush=True)
+    return good, bad
+
+
 def main(arguments: list[str]) -> int:
     everything = "--all" in arguments
     names = [a for a in arguments if not a.startswith("--")]
@@ -66,14 +78,9 @@ def main(arguments: list[str]) -> int:
         if slow and not everything and not names:
             continue
         print(f"--- {name}", flush=True)
-        start = time.monotonic()
-        run = subprocess.run(command, cwd=ROOT, text=True, errors="replace", stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ | {"PYTHON": PYTHON})
-        good, bad = counts(run.stdout, run.returncode)
-        if bad or run.returncode:
-            print(run.stdout, flush=True)
+        good, bad = run_suite(command, os.environ | {"PYTHON": PYTHON})
+        if bad:
             broken.append(name)
-        print(f"    {good} passed, {bad} failed in {time.monotonic() - start:.0f} s", flush=True)
         passed += good
         failed += bad
     if broken:

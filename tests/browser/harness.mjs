@@ -13,7 +13,7 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const require = createRequire(join(ROOT, 'web/package.json'));
 const {chromium} = require('playwright-core');
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const PROGRAM = process.env.SONDE_PROGRAM ?? join(ROOT, 'build/release/sonde');
+const PROGRAM = process.env.SONDE_BINARY ?? join(ROOT, 'build/release/sonde');
 
 const PATIENCE_MS = 60_000; // a condition that has not come true by then never will
 

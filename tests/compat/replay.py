@@ -22,7 +22,7 @@ import golden
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PROGRAM = Path(os.environ.get("SONDE", ROOT / "build/release/sonde"))
+PROGRAM = Path(os.environ.get("SONDE_BINARY", ROOT / "build/release/sonde"))
 
 
 def allowed():

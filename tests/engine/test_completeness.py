@@ -3,6 +3,7 @@ loses nothing finds beyond it (damage, gzip, restarts)."""
 
 import gzip
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import compare_inventory
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
-SONDE = ROOT / "build" / "release" / "sonde"
+SONDE = Path(os.environ.get("SONDE_BINARY", ROOT / "build" / "release" / "sonde"))
 with gzip.open(DATA / "inventory.json.gz", "rt") as f:
     INVENTORY = json.load(f)
 CORPUS = DATA / "corpus"

@@ -3,12 +3,13 @@
 import csv
 import io
 import json
+import os
 import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "tests" / "data" / "corpus"
-SONDE = ROOT / "build" / "release" / "sonde"
+SONDE = Path(os.environ.get("SONDE_BINARY", ROOT / "build" / "release" / "sonde"))
 
 
 def export(*arguments: str) -> str:

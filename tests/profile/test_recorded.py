@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SONDE = os.environ.get("SONDE", str(ROOT / "build" / "release" / "sonde"))
+SONDE = os.environ.get("SONDE_BINARY", str(ROOT / "build" / "release" / "sonde"))
 
 
 def shared_folder():

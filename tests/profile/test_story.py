@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SONDE = os.environ.get("SONDE", str(ROOT / "build" / "release" / "sonde"))
+SONDE = os.environ.get("SONDE_BINARY", str(ROOT / "build" / "release" / "sonde"))
 DATA = ROOT / "tests" / "data" / "profile"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SONDE = os.environ.get("SONDE", str(ROOT / "build" / "release" / "sonde"))
+SONDE = os.environ.get("SONDE_BINARY", str(ROOT / "build" / "release" / "sonde"))
 MAKER = Path(os.environ.get("SONDE_SHARED", ROOT.parent / "shared")) / "tools" / "make_synth_xspace.py"
 
 pytestmark = pytest.mark.skipif(not MAKER.exists(), reason="the shared maker of synthetic captures is not on this machine")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SONDE = os.environ.get("SONDE", str(ROOT / "build" / "release" / "sonde"))
+SONDE = os.environ.get("SONDE_BINARY", str(ROOT / "build" / "release" / "sonde"))
 SHARED = Path(os.environ.get("SONDE_SHARED", ROOT.parent / "shared"))
 GENERATOR = SHARED / "tools" / "make_synth_trace.py"
 SAMPLES = SHARED / "profile_samples"
