@@ -142,6 +142,25 @@ Result<std::shared_ptr<const Capture>> Captures::load(const Context& context, st
   return result;
 }
 
+std::shared_ptr<const Capture> Captures::in_memory(std::string_view id) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, capture] : uploads_) {
+    if (name == id) return capture;
+  }
+  for (const auto& slot : slots_) {
+    if (slot->id == id && !slot->is_loading && slot->capture) return *slot->capture;
+  }
+  return nullptr;
+}
+
+Result<std::shared_ptr<const Capture>> Captures::shown(const Context& context,
+                                                       std::string_view id) {
+  if (auto capture = in_memory(id)) return capture;
+  return load(context, id);
+}
+
+bool Captures::is_loaded(std::string_view id) { return in_memory(id) != nullptr; }
+
 Result<std::string> Captures::keep_upload(const Context& context, std::string name,
                                           std::string bytes) {
   constexpr uint64_t kMostBytes = uint64_t{4} << 30;

@@ -52,10 +52,17 @@ class Captures {
   // id.
   Result<std::shared_ptr<const Capture>> load(const Context& context, std::string_view id);
 
+  // The session as it was last loaded, without a look at its files: what a viewer that shows it
+  // asks about. Loads it when it is not in memory.
+  Result<std::shared_ptr<const Capture>> shown(const Context& context, std::string_view id);
+  bool is_loaded(std::string_view id);
+
   // Keeps a dropped file's content as a session of its own and gives its id.
   Result<std::string> keep_upload(const Context& context, std::string name, std::string bytes);
 
  private:
+  std::shared_ptr<const Capture> in_memory(std::string_view id);
+
   struct Slot {
     std::string id, mark;
     bool is_loading = true;

@@ -37,11 +37,19 @@ struct Context {
   std::shared_ptr<Memo> memo = std::make_shared<Memo>();  // one a server
 };
 
+inline constexpr uint64_t kMaxBodyBytes = 16 << 20;
+
+// How long an answer will take, where the request tells: long ones wait their turn on threads that
+// give way.
+enum class Effort : uint8_t { kShort, kLong };
+
 struct Route {
   std::string_view method;  // "GET", "POST", "PATCH", "DELETE" or "*" for any; GET answers HEAD too
   std::string_view path;    // exact, or a prefix when it ends in '/*'
   Answer (*handle)(const Context&, const Request&);
-  uint64_t max_body_bytes = 16 << 20;  // http answers 413 beyond it; uploads name their own
+  uint64_t max_body_bytes = kMaxBodyBytes;  // http answers 413 beyond it; uploads name their own
+  // Without one http goes by what the route's answers took lately.
+  Effort (*effort)(const Context&, const Request&) = nullptr;
 };
 
 // Routes of one area, e.g. api/tensorboard/scalars.cc. Listed in routes.cc.

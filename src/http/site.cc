@@ -273,6 +273,10 @@ std::chrono::milliseconds Site::penalty() {
 
 Lane Site::lane(const Exchange& exchange) const {
   if (!exchange.route) return Lane::kInline;
+  if (const auto effort = api::all_routes()[*exchange.route].effort) {
+    return effort(context_, exchange.request) == api::Effort::kShort ? Lane::kWorker
+                                                                     : Lane::kPatient;
+  }
   const uint32_t cost = cost_us_[*exchange.route].load(std::memory_order_relaxed);
   return cost < kInlineUs ? Lane::kInline : cost < kPatientUs ? Lane::kWorker : Lane::kPatient;
 }

@@ -23,9 +23,10 @@ struct SiteOptions {
   enum class Compression : uint8_t { kAuto, kAlways, kNever } compression = Compression::kAuto;
 };
 
-// Where an answer is computed. Routes move between lanes by what their answers cost lately: quick
-// ones on the connection's own thread, the rest on workers, and what takes long on workers that
-// give way to all others, so that a large answer never delays a small one.
+// Where an answer is computed. A route may tell from the request; the others move
+// between lanes by what their answers cost lately: quick ones on the connection's own thread, the
+// rest on workers, and what takes long on workers that give way to all others, so that a large
+// answer never delays a small one.
 enum class Lane : uint8_t { kInline, kWorker, kPatient };
 
 // The other end of the connection.

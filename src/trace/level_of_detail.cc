@@ -187,6 +187,15 @@ std::span<const Row> LevelOfDetail::rows(TrackId track) const {
   return entry.rows;
 }
 
+void LevelOfDetail::prepare(ThreadPool& pool) const {
+  pool.for_each(trace_->tracks().size(), [&](size_t track) { rows(static_cast<TrackId>(track)); });
+}
+
+Picos LevelOfDetail::busy(TrackId track) const {
+  const auto all = rows(track);
+  return all.empty() ? Picos{0} : all[0].busy();
+}
+
 std::vector<CounterCell> LevelOfDetail::counter(TrackId track, const Viewport& port) const {
   std::vector<CounterCell> cells;
   const Track& info = trace_->tracks()[track];

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "trace/trace.h"
 
 namespace sonde::trace {
@@ -38,6 +39,7 @@ class Row {
   Row(const Trace& trace, std::vector<SliceId> slices);
 
   size_t size() const { return slices_.size(); }
+  Picos busy() const { return {levels_.empty() ? 0 : levels_.back().front().busy}; }
   // Appends the row's cells inside the viewport; true when no slices were merged.
   bool view(const Viewport& port, std::vector<Cell>& out) const;
   // About how many cells that would be, from a look at a few pixels.
@@ -73,6 +75,10 @@ class LevelOfDetail {
   const Trace& trace() const { return *trace_; }
   // The rows of a track, one per depth; built on the first call for the track.
   std::span<const Row> rows(TrackId track) const;
+  // Builds the rows of every track now, over the cores.
+  void prepare(ThreadPool& pool) const;
+  // How long the outermost slices of a track last together.
+  Picos busy(TrackId track) const;
   // A track folded into one row: its outermost slices.
   std::vector<CounterCell> counter(TrackId track, const Viewport& port) const;
 

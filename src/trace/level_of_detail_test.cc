@@ -41,6 +41,10 @@ TEST_CASE(
   const Row& row = lod.rows(track)[0];
   int64_t all = 0;
   for (SliceId s = 0; s < trace->slice_count(); ++s) all += trace->duration(s).value;
+  ThreadPool pool("test", 1);
+  lod.prepare(pool);
+  CHECK(lod.busy(track).value == all);
+  CHECK(lod.busy(0).value == 0);  // the process has no slices of its own
   for (const uint32_t pixels : {10u, 100u, 1000u, 100000u}) {
     std::vector<Cell> cells;
     const Viewport port{{0}, trace->last_end(), pixels};

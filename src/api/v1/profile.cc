@@ -301,11 +301,13 @@ Answer rows(const Context& context, const Request& request) {
   return answer_of(context, std::move(out));
 }
 
+Effort effort_of_analysis(const Context&, const Request&) { return Effort::kLong; }
+
 constexpr Route kRoutes[] = {
     {"GET", "/api/v1/profile/sessions", sessions},
-    {"GET", "/api/v1/profile/tools", tools},
-    {"GET", "/api/v1/profile/report", report},
-    {"POST", "/api/v1/profile/rows", rows},
+    {"GET", "/api/v1/profile/tools", tools, kMaxBodyBytes, effort_of_analysis},
+    {"GET", "/api/v1/profile/report", report, kMaxBodyBytes, effort_of_analysis},
+    {"POST", "/api/v1/profile/rows", rows, kMaxBodyBytes, effort_of_analysis},
 };
 
 }  // namespace

@@ -54,8 +54,9 @@ Answer upload(const Context& context, const Request& request) {
 }
 
 Answer tracks(const Context& context, const Request& request) {
-  SONDE_ANSWER(view, viewed(context, request));
+  SONDE_ANSWER(view, viewed(context, request, Fresh::kNewest));
   const Trace& trace = *view.trace;
+  view.lod->prepare(context.pool);  // the first picture follows
   std::string body;
   JsonWriter json(body);
   json.object([&] {
@@ -71,10 +72,6 @@ Answer tracks(const Context& context, const Request& request) {
     json.key("tracks").array([&] {
       for (TrackId t = 0; t < trace.tracks().size(); ++t) {
         const trace::Track& track = trace.tracks()[t];
-        int64_t busy = 0;
-        for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
-          if (trace.depth(s) == 0) busy += trace.duration(s).value;
-        }
         json.object([&] {
           json.key("id").number(t);
           json.key("name").string(trace.shown_track_name(t));
@@ -84,7 +81,7 @@ Answer tracks(const Context& context, const Request& request) {
           json.key("slices").number(track.slices);
           json.key("points").number(track.points);
           json.key("depth").number(static_cast<uint32_t>(track.depth));
-          json.key("busy").safe_integer(busy);
+          json.key("busy").safe_integer(view.lod->busy(t).value);
         });
       }
     });
@@ -552,19 +549,28 @@ Answer export_json(const Context& context, const Request& request) {
   return answer;
 }
 
+// A picture must not wait behind an analysis; of a capture that has yet to be read everything takes
+// long.
+Effort effort_of_looking(const Context& context, const Request& request) {
+  const bool is_loaded =
+      Captures::of(context).is_loaded(request.param("session").value_or(std::string_view()));
+  return is_loaded ? Effort::kShort : Effort::kLong;
+}
+Effort effort_of_counting(const Context&, const Request&) { return Effort::kLong; }
+
 constexpr Route kRoutes[] = {
     {"POST", "/api/v1/trace", upload},
-    {"GET", "/api/v1/trace/tracks", tracks},
-    {"GET", "/api/v1/trace/names", names},
-    {"POST", "/api/v1/trace/view", view},
-    {"POST", "/api/v1/trace/counters", counters},
+    {"GET", "/api/v1/trace/tracks", tracks, kMaxBodyBytes, effort_of_looking},
+    {"GET", "/api/v1/trace/names", names, kMaxBodyBytes, effort_of_looking},
+    {"POST", "/api/v1/trace/view", view, kMaxBodyBytes, effort_of_looking},
+    {"POST", "/api/v1/trace/counters", counters, kMaxBodyBytes, effort_of_looking},
     {"GET", "/api/v1/trace/slice", slice},
-    {"POST", "/api/v1/trace/search", search},
-    {"POST", "/api/v1/trace/stats", stats},
-    {"POST", "/api/v1/trace/flame", flame},
+    {"POST", "/api/v1/trace/search", search, kMaxBodyBytes, effort_of_counting},
+    {"POST", "/api/v1/trace/stats", stats, kMaxBodyBytes, effort_of_counting},
+    {"POST", "/api/v1/trace/flame", flame, kMaxBodyBytes, effort_of_counting},
     {"GET", "/api/v1/trace/export", export_json},
-    {"GET", "/api/v1/trace/steps", trace_steps},
-    {"POST", "/api/v1/trace/flows", trace_flows},
+    {"GET", "/api/v1/trace/steps", trace_steps, kMaxBodyBytes, effort_of_counting},
+    {"POST", "/api/v1/trace/flows", trace_flows, kMaxBodyBytes, effort_of_counting},
 };
 
 }  // namespace

@@ -28,11 +28,13 @@ void write_end(JsonWriter& json, const Trace& trace, SliceId s) {
 
 }  // namespace
 
-Result<Viewed> viewed(const Context& context, const Request& request) {
+Result<Viewed> viewed(const Context& context, const Request& request, Fresh fresh) {
   SONDE_TRY(session, text_param(request, "session"));
   SONDE_TRY(host, integer_param(request, "host", 0));
   Viewed found;
-  SONDE_TRY(capture, Captures::of(context).load(context, session));
+  Captures& captures = Captures::of(context);
+  SONDE_TRY(capture, fresh == Fresh::kNewest ? captures.load(context, session)
+                                             : captures.shown(context, session));
   if (host < 0 || static_cast<size_t>(host) >= capture->viewers.size()) {
     return fail(Code::kNotFound, fmt::format("the session has {} hosts, not host number {}",
                                              capture->viewers.size(), host));

@@ -18,8 +18,11 @@ struct Viewed {
   size_t host = 0;
 };
 
-// By the parameters `session` and `host` (its index).
-Result<Viewed> viewed(const Context& context, const Request& request);
+// By the parameters `session` and `host` (its index). kNewest looks whether the files have changed
+// since: the first question of a viewer. Its other ones are about what it then got.
+enum class Fresh : uint8_t { kNewest, kAsShown };
+Result<Viewed> viewed(const Context& context, const Request& request,
+                      Fresh fresh = Fresh::kAsShown);
 
 // An arrow between two slices: recorded as such in the file, or, where a file has none (XSpace),
 // what the slices' ids say: a launch and the device work it started, a producer and its consumer.

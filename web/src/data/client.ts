@@ -66,7 +66,7 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
     if (token !== null) headers.set('Authorization', `Bearer ${token}`);
     let answer: Response;
     try {
-      answer = await fetcher(new URL(path, base).href, {...init, headers, credentials: 'same-origin'});
+      answer = await (takeEarly(path, init) ?? fetcher(new URL(path, base).href, {...init, headers, credentials: 'same-origin'}));
     } catch (problem) {
       if (problem instanceof DOMException && problem.name === 'AbortError') throw problem;
       throw new ApiError(0, 'unreachable', 'The server does not answer.');
@@ -129,6 +129,15 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
       return URL.createObjectURL(await (await raw(relative(href, base))).blob());
     },
   };
+}
+
+/** The answer that early.js has asked for already, once. */
+function takeEarly(path: string, init: RequestInit): Promise<Response> | undefined {
+  const holder = globalThis as {sondeEarly?: {readonly path: string; readonly answer: Promise<Response>} | undefined};
+  const early = holder.sondeEarly;
+  if (early?.path !== path || init.method !== undefined || init.headers !== undefined) return undefined;
+  holder.sondeEarly = undefined;
+  return early.answer;
 }
 
 function broughtElement(path: string): HTMLElement | undefined {

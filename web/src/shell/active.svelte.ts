@@ -16,11 +16,13 @@ export interface Active {
   readonly off: readonly Dashboard[];
   readonly first: Dashboard;
   has(dashboard: Dashboard): boolean;
+  readonly probed: boolean; // whether it is known which dashboards without tags have data
   probe(): Promise<void>;
 }
 
 export function createActive(): Active {
   let probed = $state.raw<ReadonlySet<string>>(new Set());
+  let asked = $state(false);
   const have = $derived({kinds: tags.kinds, plugins: tags.plugins});
   const has = (one: Dashboard): boolean => one.applies(have) || probed.has(one.id);
   const on = $derived(DASHBOARDS.filter(has));
@@ -29,11 +31,13 @@ export function createActive(): Active {
     get on() { return on; },
     get off() { return off; },
     get first() { return on.find((one) => one.id !== 'files') ?? DASHBOARDS[0]!; },
+    get probed() { return asked; },
     has,
     probe: async () => {
-      const asked = DASHBOARDS.filter((one) => one.probe !== undefined);
-      const answers = await Promise.all(asked.map((one) => one.probe!().catch(() => false)));
-      probed = new Set(asked.filter((_, i) => answers[i]).map((one) => one.id));
+      const without = DASHBOARDS.filter((one) => one.probe !== undefined);
+      const answers = await Promise.all(without.map((one) => one.probe!().catch(() => false)));
+      probed = new Set(without.filter((_, i) => answers[i]).map((one) => one.id));
+      asked = true;
     },
   };
 }

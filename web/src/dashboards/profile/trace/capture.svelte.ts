@@ -44,10 +44,10 @@ export function openCaptureData(session: string, host: number): OpenCapture {
   };
   source.info(options).then((answer) => {
     info = answer;
-    // Names and steps follow the first picture: it is worth seeing without them.
     source.names((page) => (names = page), options).catch(fail);
-    source.steps(options).then((found) => (steps = found)).catch(() => undefined);
   }).catch(fail);
+  /** Steps follow the first picture: finding them takes the server longer than any picture. */
+  const askSteps = (): void => void source.steps(options).then((found) => (steps = found)).catch(() => undefined);
 
   /** Whether the cells at hand serve a wish: they cover it, at about its scale, with its tracks. */
   function serves(wish: Wanted): boolean {
@@ -72,6 +72,7 @@ export function openCaptureData(session: string, host: number): OpenCapture {
           source.view(wide.t0, wide.t1, wide.px, wide.tracks, wide.flat, options),
           source.counters(wide.t0, wide.t1, wide.px, wide.counters, options),
         ]);
+        if (held === null) askSteps();
         [cells, counters, held] = [slices, lines, wide];
       } catch (problem) {
         fail(problem);
