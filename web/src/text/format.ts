@@ -19,13 +19,20 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${units[unit]}`;
 }
 
-/** Memory: 1 GiB = 2³⁰ bytes. */
+/** Memory: 1 GiB = 2³⁰ bytes. Negative sizes (freed more than allocated) read like positive ones. */
 export function formatMemory(bytes: number): string {
+  if (!Number.isFinite(bytes)) return formatValue(bytes);
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-  let value = bytes;
+  let value = Math.abs(bytes);
   let unit = 0;
   for (; value >= 1023.5 && unit < units.length - 1; unit++) value /= 1024;
-  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)}${NARROW}${units[unit]}`;
+  const digits = unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1);
+  return `${bytes < 0 && Number(digits) > 0 ? MINUS : ''}${digits}${NARROW}${units[unit]}`;
+}
+
+/** The unit that a largest size is written in, in bytes: what the ticks of an axis of memory are round in. */
+export function memoryUnit(bytes: number): number {
+  return 2 ** (10 * Math.min(4, Math.max(0, Math.floor(Math.log2(Math.max(1, Math.abs(bytes))) / 10))));
 }
 
 /** 1234567 → "1 234 567", separated by narrow no-break spaces. */

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {cellText, changeText, compareCells, figureText} from './cells.ts';
+import {cellText, changeText, compareCells, figureText, isAdaptive, unitText} from './cells.ts';
 
 test('figures carry the unit that fits', () => {
   expect(figureText(45.2, 'ms')).toBe('45.2\u202fms');
@@ -9,11 +9,22 @@ test('figures carry the unit that fits', () => {
   expect(figureText('A100')).toBe('A100');
 });
 
+test('sizes of any unit and sign read alike', () => {
+  expect(figureText(0.006046, 'MiB')).toBe('6.2\u202fKiB');
+  expect(cellText(0.006046, 'MiB')).toBe('6.2\u202fKiB');
+  expect(cellText(-4096, 'bytes')).toBe('\u22124.0\u202fKiB');
+  expect(cellText(-0.2, 'bytes')).toBe('0\u202fB');
+  expect(cellText(1536, 'GiB')).toBe('1.5\u202fTiB');
+  expect(cellText(12.5, 'GiB/s')).toBe('12.5'); // a rate keeps the unit of its header
+  expect([isAdaptive('MiB'), isAdaptive('us'), unitText('us')]).toEqual([true, false, 'µs']);
+});
+
 test('cells, changes and order', () => {
   expect(cellText(true)).toBe('yes');
   expect(cellText(12)).toBe('12');
   expect(changeText(110, 100)).toBe('+10.0\u202f%');
   expect(changeText('a', 1)).toBe('');
+  expect([changeText(0, 0), changeText(3, 0), changeText(NaN, 1)]).toEqual(['±0.0\u202f%', 'profile.was', '']);
   expect(compareCells('op2', 'op10')).toBeLessThan(0);
   expect(compareCells(3, 2)).toBeGreaterThan(0);
 });

@@ -1,9 +1,16 @@
 // Numbers of a Report as people read them: the unit of the column decides.
 import {formatPicos} from '../../draw/trace/time-axis.ts';
 import {formatCount, formatMemory, formatValue} from '../../text/format.ts';
+import {t} from '../../text/messages.ts';
 import type {Cell} from '../../data/profile.ts';
 
 const PICOS: Readonly<Record<string, number>> = {ps: 1, ns: 1e3, us: 1e6, µs: 1e6, ms: 1e9, s: 1e12};
+const BYTES: Readonly<Record<string, number>> = {bytes: 1, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30};
+
+/** Whether a cell carries the unit that fits it: its column's header then has none. */
+export const isAdaptive = (unit: string): boolean => unit in BYTES || unit === 'ps' || unit === 'fraction';
+/** A unit as people write it. */
+export const unitText = (unit: string): string => (unit === 'us' ? 'µs' : unit);
 
 /** With its unit, adaptive: 45.2 ms, 34.1 GiB, 24.8 %. */
 export function figureText(value: Cell, unit = ''): string {
@@ -12,10 +19,10 @@ export function figureText(value: Cell, unit = ''): string {
   const number = Number(value);
   if (typeof value === 'string' && (unit === '' || !Number.isFinite(number))) return value;
   if (unit in PICOS) return formatPicos(number * PICOS[unit]!);
-  if (unit === 'bytes') return formatMemory(number);
+  if (unit in BYTES) return formatMemory(number * BYTES[unit]!);
   if (unit === '%') return `${formatValue(number, 3)}\u202f%`;
   if (unit === 'fraction') return `${formatValue(number * 100, 3)}\u202f%`;
-  return unit === '' ? formatValue(number, 5) : `${formatValue(number, 4)}\u202f${unit}`;
+  return unit === '' ? (Number.isInteger(number) && Math.abs(number) < 1e15 ? formatCount(number) : formatValue(number, 5)) : `${formatValue(number, 4)}\u202f${unit}`;
 }
 
 /** Inside a table: the unit stands in the header. */
@@ -23,21 +30,21 @@ export function cellText(value: Cell, unit = ''): string {
   if (value === null) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'string') return value;
-  if (unit === 'bytes') return formatMemory(value);
+  if (unit in BYTES) return formatMemory(value * BYTES[unit]!);
   if (unit === 'ps') return formatPicos(value);
   if (unit === 'fraction') return `${formatValue(value * 100, 3)}\u202f%`;
   if (Math.abs(value) >= 1e4 && Math.abs(value) < 1e15) return formatCount(value);
   return Number.isInteger(value) ? String(value) : formatValue(value, 4);
 }
 
-/** Change to a baseline in words: "+4.1 %"; of a share in points: "+1.2 pt". */
+/** Change to a baseline in words: "+4.1 %"; of a share in points: "+1.2 pt"; from nothing: "was 0". */
 export function changeText(value: Cell, base: Cell, unit = ''): string {
-  if (typeof value !== 'number' || typeof base !== 'number') return '';
+  if (typeof value !== 'number' || typeof base !== 'number' || !Number.isFinite(value) || !Number.isFinite(base)) return '';
   if (unit === '%' || unit === 'fraction') {
     const points = (value - base) * (unit === '%' ? 1 : 100);
     return `${points > 0 ? '+' : points < 0 ? '−' : '±'}${Math.abs(points).toFixed(1)}\u202fpt`;
   }
-  if (base === 0) return '';
+  if (base === 0) return value === 0 ? '±0.0\u202f%' : t('profile.was', {value: '0'});
   const share = (value - base) / Math.abs(base);
   return `${share > 0 ? '+' : share < 0 ? '−' : '±'}${Math.abs(share * 100).toFixed(1)}\u202f%`;
 }
