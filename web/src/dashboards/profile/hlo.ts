@@ -64,3 +64,35 @@ export function parseHlo(text: string): readonly Computation[] {
   }
   return found;
 }
+
+export interface Folded {
+  readonly shown: readonly Instruction[];
+  readonly wires: readonly {readonly from: string; readonly to: string}[];
+  readonly constants: ReadonlyMap<string, number>; // by user: how many it takes
+}
+
+const PASSES_ON = new Set(['get-tuple-element', 'bitcast']);
+
+/** The instructions that do something: constants fold into those that take them, elements of tuples into the wire. */
+export function foldPlumbing(all: readonly Instruction[]): Folded {
+  const byName = new Map(all.map((one) => [one.name, one]));
+  const isConstant = (one: Instruction): boolean => one.op === 'constant' && !one.root;
+  const isPassed = (one: Instruction): boolean => PASSES_ON.has(one.op) && !one.root && byName.has(one.operands[0] ?? '');
+  const sourceOf = (name: string): string => {
+    let at = byName.get(name);
+    for (let hops = 0; at !== undefined && isPassed(at) && hops < all.length; hops++) at = byName.get(at.operands[0]!);
+    return at?.name ?? name;
+  };
+  const shown = all.filter((one) => !isConstant(one) && !isPassed(one));
+  const constants = new Map<string, number>();
+  const wires: {from: string; to: string}[] = [];
+  for (const one of shown) {
+    for (const operand of one.operands) {
+      const source = byName.get(sourceOf(operand));
+      if (source === undefined) continue;
+      if (isConstant(source)) constants.set(one.name, (constants.get(one.name) ?? 0) + 1);
+      else wires.push({from: source.name, to: one.name});
+    }
+  }
+  return {shown, wires, constants};
+}
