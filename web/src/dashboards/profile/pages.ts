@@ -11,6 +11,7 @@ export interface PageProps {
   readonly tool: string;
   readonly report: Report;
   readonly compared: boolean; // whether numbers of the report are pairs [value, baseline]
+  readonly before: Report | null; // the baseline's own, for pages that draw a document
   readonly hosts: readonly string[];
 }
 

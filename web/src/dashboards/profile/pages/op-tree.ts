@@ -51,6 +51,20 @@ export function rootsOf(document: unknown): readonly ProfileRoot[] {
   });
 }
 
+/** The way to a node as names alone: what is the same in another capture, where the order differs. */
+export const namesOf = (path: string): string => path.replace(/(^|\/)\d+:/g, '$1');
+
+/** Every node by its way of names; of two with the same way the first counts. */
+export function byNames(root: ProfileNode): ReadonlyMap<string, ProfileNode> {
+  const found = new Map<string, ProfileNode>();
+  const walk = (node: ProfileNode, path: string): void => {
+    if (!found.has(path)) found.set(path, node);
+    for (const child of node.children) walk(child, `${path}${child.name}/`);
+  };
+  walk(root, '/');
+  return found;
+}
+
 export function flatten(root: ProfileNode, open: ReadonlySet<string>, how: {by: 'time' | 'wasted'; top90: boolean}): readonly {node: ProfileNode; depth: number; path: string}[] {
   const lines: {node: ProfileNode; depth: number; path: string}[] = [];
   const walk = (node: ProfileNode, depth: number, path: string): void => {
