@@ -4,7 +4,8 @@
 import {mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {gunzipSync} from 'node:zlib';
-import {axe, check, equal, eventually, ROOT, serve, settled, shared, skip, temporary, test} from './harness.mjs';
+import {api, column, hash, plain, q, region, report, stateOf} from './captures.mjs';
+import {axe, check, equal, eventually, ROOT, settled, shared, skip, temporary, test} from './harness.mjs';
 import {writeRun} from './events.mjs';
 
 const BOUND = 'train/bound';
@@ -37,22 +38,6 @@ function recorded() {
   }
   return samples;
 }
-
-const api = async (logs, path, body) => {
-  const answer = await fetch(`${(await serve(logs)).replace(/\/$/, '')}/api/v1/${path}`, body === undefined ? {} : {method: 'POST', body: JSON.stringify(body), headers: {'Content-Type': 'application/json'}});
-  check(answer.ok, `${path}: ${answer.status}`);
-  return answer.json();
-};
-const q = encodeURIComponent;
-const report = (logs, session, tool, more = '') => api(logs, `profile/report?session=${q(session)}&tool=${tool}${more}`);
-const hash = (view) => `#profile&v=1.${Buffer.from(JSON.stringify({profile: view})).toString('base64url')}`;
-const stateOf = (page) => {
-  const text = /&v=1\.([\w-]+)/.exec(page.url())?.[1];
-  return text === undefined ? {} : (JSON.parse(Buffer.from(text, 'base64url').toString()).profile ?? {});
-};
-const plain = (text) => text.replaceAll('\u202f', ' ').replaceAll('\u2212', '-').trim();
-const region = (page, name) => page.getByRole('region', {name, exact: true});
-const column = (table, id) => table.columns.findIndex((one) => one.id === id);
 
 async function trace(open, page, view, logs = logdir()) {
   await open(logs, hash({tool: 'trace_viewer', ...view}));
