@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <charconv>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "base/wire.h"
@@ -88,6 +90,17 @@ void add_packed(Bytes bytes, std::vector<std::string>& out, auto text) {
   }
 }
 
+// A number with as many digits as every number of its type survives; when that is not enough to
+// read this one back, with as many as are ever needed.
+template <class T>
+std::string round_trip(T value) {
+  constexpr int kSafe = std::numeric_limits<T>::digits10, kAll = std::numeric_limits<T>::max_digits10;
+  std::string text = fmt::format("{:.{}g}", value, kSafe);
+  T back{};
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), back);
+  return read.ec == std::errc() && back == value ? text : fmt::format("{:.{}g}", value, kAll);
+}
+
 // The elements of a literal, as far as their type is one of the plain ones.
 std::vector<std::string> elements_of(const Instruction& i) {
   std::vector<std::string> out;
@@ -112,10 +125,10 @@ std::vector<std::string> elements_of(const Instruction& i) {
         varints([](uint64_t v) { return fmt::format("{}", v); });
         break;
       case 8:
-        (void)wire::for_each_fixed<float>(f, [&](float v) { out.push_back(plain(v)); });
+        (void)wire::for_each_fixed<float>(f, [&](float v) { out.push_back(round_trip(v)); });
         break;
       case 9:
-        (void)wire::for_each_fixed<double>(f, [&](double v) { out.push_back(plain(v)); });
+        (void)wire::for_each_fixed<double>(f, [&](double v) { out.push_back(round_trip(v)); });
         break;
       case 13:
         add_packed<uint16_t>(f.bytes, out, [](uint16_t v) {

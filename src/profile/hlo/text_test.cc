@@ -60,6 +60,15 @@ std::string small_module() {
         });
         i.varint(35, 20);
       });
+      inner.message(2, [](wire::Encoder& i) {
+        i.bytes(1, "d");
+        i.bytes(2, "constant");
+        shape(i, 3, 11, {4});
+        i.message(8, [](wire::Encoder& literal) {
+          for (const float v : {1.5f, 1.41421354f, 2.81022636e-08f, 1e30f}) literal.real32(8, v);
+        });
+        i.varint(35, 21);
+      });
     });
   });
   return out;
@@ -75,6 +84,7 @@ TEST_CASE("hlo text: callees come first, names stand bare, short lists are shown
   CHECK(text.starts_with("HloModule jit_f, entry_computation_layout={(f32[2]"));
   CHECK(text.find("inner {") < text.find("ENTRY main {"));
   CHECK(text.find("constant({7, -1})") != std::string::npos);
+  CHECK(text.find("constant({1.5, 1.41421354, 2.81022636e-08, 1e+30})") != std::string::npos);
   CHECK(text.find("fusion(p), kind=kLoop, calls=inner") != std::string::npos);
   CHECK(text.find('%') == std::string::npos);
   const hlo::Instruction* fusion = module->find("f");
