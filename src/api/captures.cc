@@ -71,6 +71,31 @@ std::vector<profile::RecordedFile> recorded_results(const imports::SessionFiles&
   return results;
 }
 
+std::string reason_against(const Capture& capture, const profile::Tool& tool) {
+  if (capture.recorded.empty()) return tool.missing(capture.session);
+  const bool is_recorded =
+      std::any_of(capture.recorded.begin(), capture.recorded.end(),
+                  [&](const profile::RecordedFile& file) { return file.tool == tool.id; });
+  return is_recorded ? "" : "the session holds stored results of other tools only, and no capture";
+}
+
+Result<profile::Report> report_of(const Capture& capture, const profile::Tool& tool,
+                                  const profile::Options& options) {
+  if (!capture.recorded.empty())
+    return profile::recorded_report(capture.recorded, tool.id, options.host);
+  return profile::run_tool(tool, capture.session, options);
+}
+
+std::vector<std::string> host_names(const Capture& capture) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const trace::Host& host : capture.session.hosts()) add(host.name);
+  for (const profile::RecordedFile& file : capture.recorded) add(file.host);
+  return names;
+}
+
 Captures& Captures::of(const Context& context) {
   const auto kept = context.memo->get<std::shared_ptr<Captures>>(
       "captures", 0, [](const std::shared_ptr<Captures>*) { return std::make_shared<Captures>(); });

@@ -36,6 +36,14 @@ struct Capture {
 // read are left out.
 std::vector<profile::RecordedFile> recorded_results(const imports::SessionFiles& files);
 
+// What a tool lacks in a session; empty when it can run or its result is stored.
+std::string reason_against(const Capture& capture, const profile::Tool& tool);
+// The tool's report: computed, or as recorded where the session holds stored results alone.
+Result<profile::Report> report_of(const Capture& capture, const profile::Tool& tool,
+                                  const profile::Options& options);
+// Names of the session's hosts, of its captures or of its stored results, each once.
+std::vector<std::string> host_names(const Capture& capture);
+
 class Captures {
  public:
   static Captures& of(const Context& context);  // of the server that `context` belongs to

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+
+#include "profile/row_pairs.h"
+#include "profile/tree_changes.h"
 
 namespace sonde::profile {
 namespace {
@@ -34,97 +36,8 @@ std::string_view severity_name(Severity severity) {
   return "info";
 }
 
-bool is_number(const Cell& cell) {
-  return std::holds_alternative<int64_t>(cell) || std::holds_alternative<double>(cell);
-}
-
-// Text that tells what was measured of a row, not which row it is.
-constexpr std::string_view kOutcomes[] = {"tooltip", "bound_by", "bottleneck"};
-
-// What identifies a row in another capture: its text cells, or the first cell where there is none.
-std::string row_key(const Table& table, const std::vector<Cell>& row) {
-  std::string key;
-  bool has_text = false;
-  for (size_t c = 0; c < row.size() && c < table.columns.size(); ++c) {
-    const std::string& id = table.columns[c].id;
-    const bool is_outcome =
-        std::find(std::begin(kOutcomes), std::end(kOutcomes), id) != std::end(kOutcomes);
-    const auto* text = std::get_if<std::string>(&row[c]);
-    if (text && !is_outcome) {
-      key += *text;
-      has_text = true;
-    }
-    key += '\x1f';
-  }
-  return has_text || row.empty() ? key : cell_text(row[0]);
-}
-
-using Row = std::vector<Cell>;
-
-// The rows of a table beside those of the baseline; of rows with the same key the first belongs to
-// the first, the second to the second.
-struct Pairs {
-  std::vector<const Row*> base;  // of every row; nullptr where the baseline has none
-  std::vector<const Row*> gone;  // rows of the baseline only, in its order
-};
-
-Pairs pairs_of(const Table& table, const Report* baseline) {
-  Pairs out;
-  out.base.resize(table.rows.size());
-  const Table* base = baseline ? baseline->find(table.id) : nullptr;
-  if (!base || base->columns.size() != table.columns.size()) return out;
-  std::map<std::string, std::vector<size_t>, std::less<>> left;
-  for (size_t r = base->rows.size(); r-- > 0;) left[row_key(*base, base->rows[r])].push_back(r);
-  std::vector<bool> is_taken(base->rows.size());
-  for (size_t r = 0; r < table.rows.size(); ++r) {
-    const auto found = left.find(row_key(table, table.rows[r]));
-    if (found == left.end() || found->second.empty()) continue;
-    out.base[r] = &base->rows[found->second.back()];
-    is_taken[found->second.back()] = true;
-    found->second.pop_back();
-  }
-  for (size_t r = 0; r < base->rows.size(); ++r) {
-    if (!is_taken[r]) out.gone.push_back(&base->rows[r]);
-  }
-  return out;
-}
-
-void write_row(JsonWriter& json, const Row& row, const Row* base, bool paired) {
-  json.array([&] {
-    for (size_t c = 0; c < row.size(); ++c) {
-      if (!paired || !is_number(row[c])) {
-        append_cell(json, row[c]);
-        continue;
-      }
-      json.array([&] {
-        append_cell(json, row[c]);
-        if (base && c < base->size()) {
-          append_cell(json, (*base)[c]);
-        } else {
-          json.null();
-        }
-      });
-    }
-  });
-}
-
-void write_gone(JsonWriter& json, const Row& base) {
-  json.array([&] {
-    for (const Cell& cell : base) {
-      if (!is_number(cell)) {
-        append_cell(json, cell);
-        continue;
-      }
-      json.array([&] {
-        json.null();
-        append_cell(json, cell);
-      });
-    }
-  });
-}
-
 void write_table(JsonWriter& json, const Table& table, size_t inline_rows, const Report* baseline) {
-  const Pairs pairs = pairs_of(table, baseline);
+  const RowPairs pairs = pairs_of(table, baseline ? baseline->find(table.id) : nullptr);
   json.object([&] {
     json.key("id").string(table.id);
     json.key("title").string(table.title);
@@ -143,12 +56,12 @@ void write_table(JsonWriter& json, const Table& table, size_t inline_rows, const
     });
     json.key("rows").array([&] {
       for (size_t r = 0; r < std::min(inline_rows, table.rows.size()); ++r)
-        write_row(json, table.rows[r], pairs.base[r], baseline != nullptr);
+        append_row(json, table.rows[r], pairs.base[r], baseline ? Paired::kYes : Paired::kNo);
     });
     if (!pairs.gone.empty()) {
       json.key("gone").array([&] {
         for (size_t r = 0; r < std::min(inline_rows, pairs.gone.size()); ++r)
-          write_gone(json, *pairs.gone[r]);
+          append_gone(json, *pairs.gone[r]);
       });
     }
     if (!table.properties.empty()) {
@@ -442,6 +355,8 @@ std::string to_v1_json(const Report& report, size_t inline_rows, const Report* b
       json.key("text_type").string(report.text_type);
     }
     if (report.document) report.document->write(json.key("document"));
+    if (report.document && baseline && baseline->document)
+      tree_changes(*report.document, *baseline->document).write(json.key("changes"));
   });
   return out;
 }

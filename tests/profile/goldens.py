@@ -16,7 +16,10 @@ Kinds of rules (all need id, tool, reason; captures narrows them):
              table is cut the same way, ranks closed up, and then compared like any other
   rename     {Sonde's text: recorded text}, in the columns named, before rows are matched
   aside      [table, column] pairs that neither identify rows nor count (all their cells are excused)
-  recorded, reduced   what else has to hold for a cell to be excused: goldens_torch.py
+  recorded   pattern the recorded value has to match for a cell to be excused
+  within     the largest difference of two numbers that is excused
+  balance    pattern of columns whose sums over the row are equal on both sides: time only moved between them
+  reduced    Sonde gives the recorded cell on a reduced capture: goldens_torch.py
 
 The captures are not part of this repository: without the folder (../shared or SONDE_SHARED) the test
 says so and passes.
@@ -140,7 +143,20 @@ def figures(text):
     return set(re.findall(r"\d+\.\d+", str(text)))
 
 
-def excused(rules, where, wanted, got, golden, still_differ):
+def is_balanced(pattern, where, golden, candidate):
+    """Whether the row's columns that match the pattern add up to the same on both sides (1e-5: recordings are rounded)."""
+    found = re.match(r"^(.*?)\[(\d+)\]\.", where)
+    sums = []
+    for side in (golden, candidate):
+        table = side["tables"].get(found[1]) if found else None
+        if not table or int(found[2]) >= len(table["rows"]):
+            return False
+        row = table["rows"][int(found[2])]
+        sums.append(sum(float(v or 0) for c, v in zip(table["columns"], row) if re.search(pattern, c)))
+    return abs(sums[0] - sums[1]) <= 1e-5 * max(map(abs, sums))
+
+
+def excused(rules, where, wanted, got, golden, candidate, still_differ):
     """The first rule that excuses a recorded cell which differs; still_differ() are the places that do so on the reduced capture."""
     for rule in rules:
         if "where" not in rule or not re.search(rule["where"], where):
@@ -148,6 +164,10 @@ def excused(rules, where, wanted, got, golden, still_differ):
         if rule.get("same_numbers") and not figures(wanted) <= figures(got):
             continue
         if "recorded" in rule and not re.search(rule["recorded"], str(wanted)):
+            continue
+        if "within" in rule and not (isinstance(got, (int, float)) and abs(wanted - got) <= rule["within"]):
+            continue
+        if "balance" in rule and not is_balanced(rule["balance"], where, golden, candidate):
             continue
         if rule.get("reduced") and where in still_differ():
             continue
@@ -252,7 +272,7 @@ def examine(compare, samples, program, rules, pair):
         if in_clock(candidate, where, wanted, got):
             equal += 1
             continue
-        rule = excused(here, where, wanted, got, golden, still_differ)
+        rule = excused(here, where, wanted, got, golden, candidate, still_differ)
         if rule:
             left_out += 1
             used[rule] += 1

@@ -4,10 +4,9 @@ The plug-in keeps times as doubles of microseconds since 1970 or since boot. Eve
 times is wrong by up to the spacing of doubles at that size (0.25 us at 1.7e15, 0.0005 us at 4e12), and a
 sum over n calls by up to n times that: cells within it are equal by the recording's own rounding.
 
-Rules of differences_torch.json may carry a check, so that an excuse says exactly what the recorder got
-wrong and stops to hold as soon as that is not so:
-  "reduced":  true: Sonde gives the recorded cell on the capture reduced to what the plug-in reads (torch_reduced.py)
-  "recorded": pattern the recorded value has to match
+Rules with "reduced" hold only if Sonde gives the recorded cell on the capture reduced to what the plug-in reads
+(torch_reduced.py), so that an excuse says exactly what the recorder does not know and stops to hold as soon as
+that is not so.
 """
 
 import math

@@ -5,6 +5,9 @@ import importlib.util
 import json
 import os
 import subprocess
+import sys
+import time
+import urllib.parse
 from pathlib import Path
 
 import pytest
@@ -58,3 +61,30 @@ def test_stored_result_is_marked_and_others_say_what_is_missing(tmp_path):
     assert "as recorded" in report["title"] and "shown as they are" in report["diagnostics"][0]["text"]
     other = profile(tmp_path, "--tool", "overview_page")
     assert other.returncode == 1 and "no recorded result of overview_page" in other.stderr
+
+
+def test_runs_with_run_metadata_are_sessions_of_the_profile_plugin_too(tmp_path):
+    spec = importlib.util.spec_from_file_location("bench_import", ROOT / "bench" / "import.py")
+    bench = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bench)
+    (tmp_path / "train").mkdir()
+    bench.event_file(tmp_path / "train" / "events.out.tfevents.1.host", 100)
+    sys.path.insert(0, str(ROOT / "tests" / "http"))
+    from server import running
+
+    with running(logdir=tmp_path) as server:
+        def ask(path):
+            return json.loads(server.ask("/data/plugin/profile/" + path).body)
+
+        for _ in range(200):  # until the event file is read
+            runs = ask("runs")
+            if runs:
+                break
+            time.sleep(0.05)
+        assert len(runs) == 1 and runs[0].startswith("train/")
+        run = urllib.parse.quote(runs[0])
+        tools = ask(f"run_tools?run={run}")
+        assert "framework_op_stats" in tools and "trace_viewer@" in tools and "op_profile" not in tools
+        assert ask(f"hosts?run={run}&tag=framework_op_stats") == [{"hostname": "localhost"}]
+        rows = ask(f"data?run={run}&tag=framework_op_stats")[1]["rows"]
+        assert [row["c"][2]["v"] for row in rows] == ["MatMul"] * 10

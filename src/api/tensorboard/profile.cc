@@ -19,9 +19,12 @@ namespace {
 // The version of xprof whose routes these are; clients compare it with what wrote their caches.
 constexpr std::string_view kVersion = "2.24.2";
 
+// Sessions of the profile plug-in, and runs whose event files hold run metadata. Captures that lie
+// about loosely are Sonde's own extra.
 bool is_listed(const Captures::Entry& entry) {
-  // Captures that lie about loosely are Sonde's own extra.
-  return entry.files.path.find("/plugins/profile/") != std::string::npos;
+  if (entry.files.path.find("/plugins/profile/") != std::string::npos) return true;
+  const auto& files = entry.files.files;
+  return !files.empty() && files.front().kind == imports::FileKind::kEventFile;
 }
 
 Answer runs(const Context& context, const Request&) {
@@ -65,8 +68,9 @@ Answer run_tools(const Context& context, const Request& request) {
   json.array([&] {
     for (const std::string_view name : kOrder) {
       const profile::Tool* tool = profile::find_tool(name);
-      if (tool && !tool->missing((*capture)->session).empty()) continue;
-      json.string(name);
+      const bool can_run =
+          tool ? reason_against(**capture, *tool).empty() : !(*capture)->session.hosts().empty();
+      if (can_run) json.string(name);
     }
   });
   return Answer::json(std::move(out));
@@ -77,8 +81,7 @@ Answer hosts(const Context& context, const Request& request) {
   if (!capture) return failed(capture.error());
   std::string tag(request.param("tag").value_or(""));
   while (tag.ends_with('^') || tag.ends_with('@') || tag.ends_with('#')) tag.pop_back();
-  std::vector<std::string> names;
-  for (const trace::Host& host : (*capture)->session.hosts()) names.push_back(host.name);
+  std::vector<std::string> names = host_names(**capture);
   const auto is_any = [&](std::initializer_list<std::string_view> tags) {
     return std::find(tags.begin(), tags.end(), tag) != tags.end();
   };
@@ -134,7 +137,17 @@ Result<profile::Report> report_of(const Context& context, const Request& request
   const std::string tag(request.param("tag").value_or(""));
   tool = profile::find_tool(tag);
   if (!tool) return fail(Code::kNotFound, "No Data");
-  return profile::run_tool(*tool, capture->session, options_of(request));
+  return api::report_of(*capture, *tool, options_of(request));
+}
+
+// A result stored as the very JSON that is asked for.
+std::optional<std::string> stored_json(const Context& context, const Request& request) {
+  const auto capture = capture_of(context, request);
+  if (!capture) return std::nullopt;
+  const profile::RecordedFile* file = profile::recorded_file(
+      (*capture)->recorded, request.param("tag").value_or(""), request.param("host").value_or(""));
+  if (!file || !profile::is_json(*file)) return std::nullopt;
+  return file->content;
 }
 
 Answer data(const Context& context, const Request& request) {
@@ -147,6 +160,7 @@ Answer data(const Context& context, const Request& request) {
   const profile::Tool* tool = nullptr;
   auto report = report_of(context, request, tool);
   if (!report) return failed(report.error());
+  if (auto stored = stored_json(context, request)) return Answer::json(std::move(*stored));
   Answer answer;
   answer.body = profile::to_xprof(*report, *tool);
   if (!report->document && !report->text.empty() && tool->gviz.empty())

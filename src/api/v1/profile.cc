@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "api/captures.h"
 #include "api/v1/area.h"
@@ -11,6 +13,7 @@
 #include "profile/analysis.h"
 #include "profile/compare.h"
 #include "profile/render.h"
+#include "profile/row_pairs.h"
 
 namespace sonde::api::v1 {
 namespace {
@@ -88,15 +91,6 @@ void write_diagnostic(JsonWriter& json, const trace::Diagnostic& diagnostic) {
   });
 }
 
-// What a tool lacks in this session; empty when it can run.
-std::string reason_against(const Capture& capture, const profile::Tool& tool) {
-  if (capture.recorded.empty()) return tool.missing(capture.session);
-  const bool is_recorded =
-      std::any_of(capture.recorded.begin(), capture.recorded.end(),
-                  [&](const profile::RecordedFile& file) { return file.tool == tool.id; });
-  return is_recorded ? "" : "the session holds stored results of other tools only, and no capture";
-}
-
 Answer tools(const Context& context, const Request& request) {
   SONDE_ANSWER(id, text_param(request, "session"));
   SONDE_ANSWER(capture, Captures::of(context).load(context, id));
@@ -153,9 +147,7 @@ Result<profile::Report> run(const Context& context, std::string_view session,
   SONDE_TRY(capture, Captures::of(context).load(context, session));
   const profile::Tool* tool = profile::find_tool(tool_name);
   if (!tool) return fail(Code::kNotFound, fmt::format("there is no profile tool '{}'", tool_name));
-  if (!capture->recorded.empty())
-    return profile::recorded_report(capture->recorded, tool->id, options.host);
-  return profile::run_tool(*tool, capture->session, options);
+  return report_of(*capture, *tool, options);
 }
 
 Answer report(const Context& context, const Request& request) {
@@ -222,28 +214,6 @@ Result<void> filter_rows(const JsonValue& filters, profile::Table& table) {
   return {};
 }
 
-Result<void> sort_rows(const JsonValue& sort, profile::Table& table) {
-  for (size_t i = sort.items.size(); i-- > 0;) {
-    const JsonValue& entry = sort.items[i];
-    if (!entry.is_array() || entry.items.empty())
-      return fail(Code::kInvalid, "sort is a list of [column, \"asc\"|\"desc\"]");
-    const std::string& name = entry.items[0].text;
-    const auto column = std::find_if(table.columns.begin(), table.columns.end(),
-                                     [&](const auto& c) { return c.id == name; });
-    if (column == table.columns.end()) return fail(Code::kInvalid, "no column '" + name + "'");
-    const auto c = static_cast<size_t>(column - table.columns.begin());
-    const bool descending = entry.items.size() > 1 && entry.items[1].text == "desc";
-    const bool is_text = column->type == profile::Type::kText;
-    std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
-      const auto& left = descending ? b[c] : a[c];
-      const auto& right = descending ? a[c] : b[c];
-      return is_text ? profile::cell_text(left) < profile::cell_text(right)
-                     : number_of(left) < number_of(right);
-    });
-  }
-  return {};
-}
-
 // The fields of a body that are not the route's own go to the tool, as in GET profile/report.
 Result<profile::Options> options_in(const JsonValue& body) {
   constexpr std::string_view kOwn[] = {"session", "tool",   "baseline", "table",
@@ -263,39 +233,112 @@ Result<profile::Options> options_in(const JsonValue& body) {
   return options;
 }
 
+// A table of the answer: what is filtered and sorted is a copy whose rows end with a cell of their
+// own, the row's place in the report.
+struct RowsAnswer {
+  const profile::Table& table;
+  profile::RowPairs pairs;
+  profile::Table shown;
+
+  RowsAnswer(const profile::Table& source, const profile::Table* baseline)
+      : table(source), pairs(profile::pairs_of(source, baseline)), shown(source) {
+    for (size_t r = 0; r < shown.rows.size(); ++r)
+      shown.rows[r].emplace_back(static_cast<int64_t>(r));
+  }
+  size_t place(const profile::Row& row) const {
+    return static_cast<size_t>(std::get<int64_t>(row.back()));
+  }
+};
+
+// Sorts by how much a number grew over the baseline; rows that it lacks come last.
+void sort_by_change(RowsAnswer& answer, size_t column, bool descending) {
+  const auto change = [&](const profile::Row& row) {
+    const profile::Row* base = answer.pairs.base[answer.place(row)];
+    const double worst = -std::numeric_limits<double>::infinity();
+    if (!base) return worst;
+    const double value = number_of(row[column]) - number_of((*base)[column]);
+    return std::isnan(value) ? worst : descending ? value : -value;
+  };
+  std::stable_sort(answer.shown.rows.begin(), answer.shown.rows.end(),
+                   [&](const auto& a, const auto& b) { return change(a) > change(b); });
+}
+
+// [[column, "asc"|"desc"], …]; a third word "change" sorts by the difference to the baseline.
+Result<void> sort_rows(const JsonValue& sort, RowsAnswer& answer) {
+  profile::Table& table = answer.shown;
+  for (size_t i = sort.items.size(); i-- > 0;) {
+    const JsonValue& entry = sort.items[i];
+    if (!entry.is_array() || entry.items.empty())
+      return fail(Code::kInvalid, "sort is a list of [column, \"asc\"|\"desc\"]");
+    const std::string& name = entry.items[0].text;
+    const auto column = std::find_if(table.columns.begin(), table.columns.end(),
+                                     [&](const auto& c) { return c.id == name; });
+    if (column == table.columns.end()) return fail(Code::kInvalid, "no column '" + name + "'");
+    const auto c = static_cast<size_t>(column - table.columns.begin());
+    const bool descending = entry.items.size() > 1 && entry.items[1].text == "desc";
+    if (entry.items.size() > 2 && entry.items[2].text == "change") {
+      sort_by_change(answer, c, descending);
+      continue;
+    }
+    const bool is_text = column->type == profile::Type::kText;
+    std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
+      const auto& left = descending ? b[c] : a[c];
+      const auto& right = descending ? a[c] : b[c];
+      return is_text ? profile::cell_text(left) < profile::cell_text(right)
+                     : number_of(left) < number_of(right);
+    });
+  }
+  return {};
+}
+
 Answer rows(const Context& context, const Request& request) {
   SONDE_ANSWER(body, object_of(request));
   SONDE_ANSWER(session, text_in(body, "session"));
   SONDE_ANSWER(tool, text_in(body, "tool", "overview_page"));
+  SONDE_ANSWER(baseline, text_in(body, "baseline", ""));
   SONDE_ANSWER(table_id, text_in(body, "table"));
   SONDE_ANSWER(offset, integer_in(body, "offset", 0));
   SONDE_ANSWER(limit, integer_in(body, "limit", kInlineRows));
   SONDE_ANSWER(options, options_in(body));
   SONDE_ANSWER(found, run(context, session, tool, options));
-  profile::Table* table = nullptr;
-  for (profile::Table& candidate : found.tables) {
-    if (candidate.id == table_id) table = &candidate;
-  }
+  const profile::Table* table = found.find(table_id);
   if (!table)
     return error({Code::kNotFound, "the report has no table '" + table_id + "'"}, "table");
+  profile::Report before;
+  if (!baseline.empty()) {
+    SONDE_ANSWER(other, run(context, baseline, tool, options));
+    before = std::move(other);
+  }
+  RowsAnswer answer(*table, before.find(table_id));
+  profile::Table gone{table->id, table->title};
+  gone.columns = table->columns;
+  for (const profile::Row* row : answer.pairs.gone) gone.rows.push_back(*row);
   if (const JsonValue* filters = body.find("filter")) {
-    if (auto done = filter_rows(*filters, *table); !done) return error(done.error(), "filter");
+    if (auto done = filter_rows(*filters, answer.shown); !done)
+      return error(done.error(), "filter");
+    if (auto done = filter_rows(*filters, gone); !done) return error(done.error(), "filter");
   }
   if (const JsonValue* sort = body.find("sort")) {
-    if (auto done = sort_rows(*sort, *table); !done) return error(done.error(), "sort");
+    if (auto done = sort_rows(*sort, answer); !done) return error(done.error(), "sort");
   }
+  const auto first = static_cast<size_t>(std::max<int64_t>(0, offset));
+  const auto most = static_cast<size_t>(std::clamp<int64_t>(limit, 0, 100'000));
   std::string out;
   JsonWriter json(out);
   json.object([&] {
-    json.key("total").number(static_cast<uint64_t>(table->rows.size()));
+    json.key("total").number(static_cast<uint64_t>(answer.shown.rows.size()));
     json.key("rows").array([&] {
-      const auto first = static_cast<size_t>(std::max<int64_t>(0, offset));
-      const auto most = static_cast<size_t>(std::clamp<int64_t>(limit, 0, 100'000));
-      for (size_t r = first; r < table->rows.size() && r - first < most; ++r) {
-        json.array([&] {
-          for (const profile::Cell& cell : table->rows[r]) profile::append_cell(json, cell);
-        });
+      for (size_t r = first; r < answer.shown.rows.size() && r - first < most; ++r) {
+        const size_t place = answer.place(answer.shown.rows[r]);
+        profile::append_row(json, table->rows[place], answer.pairs.base[place],
+                            baseline.empty() ? profile::Paired::kNo : profile::Paired::kYes);
       }
+    });
+    if (baseline.empty()) return;
+    json.key("gone_total").number(static_cast<uint64_t>(gone.rows.size()));
+    json.key("gone").array([&] {
+      for (size_t r = 0; r < std::min(most, gone.rows.size()); ++r)
+        profile::append_gone(json, gone.rows[r]);
     });
   });
   return answer_of(context, std::move(out));

@@ -94,7 +94,8 @@ void add_packed(Bytes bytes, std::vector<std::string>& out, auto text) {
 // read this one back, with as many as are ever needed.
 template <class T>
 std::string round_trip(T value) {
-  constexpr int kSafe = std::numeric_limits<T>::digits10, kAll = std::numeric_limits<T>::max_digits10;
+  constexpr int kSafe = std::numeric_limits<T>::digits10,
+                kAll = std::numeric_limits<T>::max_digits10;
   std::string text = fmt::format("{:.{}g}", value, kSafe);
   T back{};
   const auto read = std::from_chars(text.data(), text.data() + text.size(), back);

@@ -1,12 +1,11 @@
 // Device memory of one compiled program over its own order: the compiler's heap simulation
-// replayed, and what is alive at the peak.
+// replayed (heap.h), and what is alive at the peak.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
-#include "base/wire.h"
+#include "profile/memory_viewer/heap.h"
 #include "profile/merged.h"
 
 namespace sonde::profile {
@@ -14,174 +13,25 @@ namespace {
 
 using hlo::Instruction;
 using hlo::Module;
+using memory_viewer::Allocation;
+using memory_viewer::Assigned;
+using memory_viewer::Heap;
+using memory_viewer::mib;
+using memory_viewer::shape_of;
 constexpr int64_t kSmallBytes = 16384;
-
-struct Buffer {
-  int64_t id = 0, size = 0, instruction = 0, color = 0;
-  std::vector<int64_t> shape_index;
-  std::string instruction_name;
-};
-
-struct Assigned {
-  int64_t buffer = 0, offset = 0, size = 0;
-};
-
-struct Allocation {
-  int64_t index = 0, size = 0, color = 0, parameter_number = 0;
-  bool thread_local_ = false, parameter = false, live_out = false, is_tuple = false,
-       constant = false;
-  std::vector<Assigned> assigned;
-  bool indefinite() const { return thread_local_ || parameter || live_out || constant; }
-  bool reusable() const { return !thread_local_ && !is_tuple; }
-};
-
-struct HeapEvent {
-  int64_t kind = 0, buffer = 0, shared_with = 0;
-  std::string_view instruction;
-};
-
-struct HeapTrace {
-  std::vector<HeapEvent> events;
-  int64_t allocation = 0;
-};
-
-struct Assignment {
-  std::map<int64_t, Buffer> buffers;
-  std::vector<Allocation> allocations;
-  std::vector<HeapTrace> traces;
-};
-
-Buffer parse_buffer(Bytes message) {
-  Buffer b;
-  wire::Cursor cursor(message);
-  for (wire::Field f; cursor.next(f);) {
-    if (f.number == 1) b.id = f.as_int();
-    if (f.number == 2) b.size = f.as_int();
-    if (f.number == 4) b.color = f.as_int();
-    if (f.number != 3 || !f.is_bytes()) continue;
-    wire::Cursor place(f.bytes);
-    for (wire::Field p; place.next(p);) {
-      if (p.number == 2) b.instruction_name = p.text();
-      if (p.number == 3)
-        (void)wire::for_each_varint(
-            p, [&](uint64_t v) { b.shape_index.push_back(static_cast<int64_t>(v)); });
-      if (p.number == 4) b.instruction = p.as_int();
-    }
-  }
-  return b;
-}
-
-Allocation parse_allocation(Bytes message) {
-  Allocation a;
-  wire::Cursor cursor(message);
-  for (wire::Field f; cursor.next(f);) {
-    switch (f.number) {
-      case 1:
-        a.index = f.as_int();
-        break;
-      case 2:
-        a.size = f.as_int();
-        break;
-      case 3:
-        a.thread_local_ = f.as_bool();
-        break;
-      case 5:
-        a.parameter = f.as_bool();
-        break;
-      case 6:
-        a.parameter_number = f.as_int();
-        break;
-      case 7:
-        a.live_out = f.as_bool();
-        break;
-      case 8:
-        a.color = f.as_int();
-        break;
-      case 9: {
-        Assigned assigned;
-        wire::Cursor inner(f.bytes);
-        for (wire::Field x; inner.next(x);) {
-          if (x.number == 1) assigned.buffer = x.as_int();
-          if (x.number == 2) assigned.offset = x.as_int();
-          if (x.number == 3) assigned.size = x.as_int();
-        }
-        a.assigned.push_back(assigned);
-        break;
-      }
-      case 11:
-        a.is_tuple = f.as_bool();
-        break;
-      case 12:
-        a.constant = f.as_bool();
-        break;
-      default:
-        break;
-    }
-  }
-  return a;
-}
-
-HeapTrace parse_trace(Bytes message) {
-  HeapTrace trace;
-  wire::Cursor cursor(message);
-  for (wire::Field f; cursor.next(f);) {
-    if (f.number == 3) trace.allocation = f.as_int();
-    if (f.number != 1 || !f.is_bytes()) continue;
-    HeapEvent event;
-    wire::Cursor inner(f.bytes);
-    for (wire::Field e; inner.next(e);) {
-      if (e.number == 1) event.kind = e.as_int();
-      if (e.number == 2) event.buffer = e.as_int();
-      if (e.number == 4) event.instruction = e.text();
-      if (e.number == 5) event.shared_with = e.as_int();
-    }
-    trace.events.push_back(event);
-  }
-  return trace;
-}
-
-Assignment parse_assignment(Bytes message) {
-  Assignment a;
-  wire::Cursor cursor(message);
-  for (wire::Field f; cursor.next(f);) {
-    if (!f.is_bytes()) continue;
-    if (f.number == 1) {
-      Buffer b = parse_buffer(f.bytes);
-      const int64_t id = b.id;
-      a.buffers[id] = std::move(b);
-    }
-    if (f.number == 3) a.allocations.push_back(parse_allocation(f.bytes));
-    if (f.number == 4) a.traces.push_back(parse_trace(f.bytes));
-  }
-  return a;
-}
-
-double mib(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
-const hlo::Shape* shape_of(const Instruction* i, const std::vector<int64_t>& index) {
-  if (!i) return nullptr;
-  const hlo::Shape* shape = &i->shape;
-  for (const int64_t k : index) {
-    if (k < 0 || static_cast<size_t>(k) >= shape->tuple.size()) return shape;
-    shape = &shape->tuple[static_cast<size_t>(k)];
-  }
-  return shape;
-}
 
 class Viewer {
  public:
-  Viewer(const Module& module, int64_t color)
-      : module_(module), color_(color), assignment_(parse_assignment(module.buffer_assignment)) {}
+  Viewer(const Module& module, int64_t color) : heap_(module, color) {}
 
   Json run(Report& report) {
-    replay();
     Json out = Json::object();
-    list(out, "heapSizes", heap_);
-    list(out, "unpaddedHeapSizes", unpadded_heap_);
+    list(out, "heapSizes", heap_.sizes());
+    list(out, "unpaddedHeapSizes", heap_.unpadded_sizes());
     peak_objects(out);
-    if (!spans_.empty()) {
+    if (!heap_.spans().empty()) {
       Json spans = Json::object();
-      for (const auto& [id, span] : spans_) {
+      for (const auto& [id, span] : heap_.spans()) {
         Json s = Json::object();
         if (span.first != 0) s.set("start", span.first);
         if (span.second != 0) s.set("limit", span.second);
@@ -189,13 +39,14 @@ class Viewer {
       }
       out.set("logicalBufferSpans", std::move(spans));
     }
-    out.set("moduleName", module_.name).set("entryComputationName", module_.entry_name);
-    number(out, "peakHeapMib", mib(peak_ + indefinite_));
-    number(out, "peakUnpaddedHeapMib", mib(unpadded_peak_ + indefinite_));
-    if (peak_position_ != 0) out.set("peakHeapSizePosition", peak_position_);
+    out.set("moduleName", heap_.module().name)
+        .set("entryComputationName", heap_.module().entry_name);
+    number(out, "peakHeapMib", mib(heap_.peak_bytes()));
+    number(out, "peakUnpaddedHeapMib", mib(heap_.unpadded_peak_bytes()));
+    if (heap_.peak_position() != 0) out.set("peakHeapSizePosition", heap_.peak_position());
     int64_t parameters = 0, live_out = 0, total = 0, not_reusable = 0;
-    for (const Allocation& a : assignment_.allocations) {
-      if (a.color != color_) continue;
+    for (const Allocation& a : heap_.assignment().allocations) {
+      if (!heap_.is_here(a)) continue;
       if (a.parameter) parameters += a.size;
       if (a.live_out) live_out += a.size;
       if (!a.reusable()) not_reusable += a.size;
@@ -206,10 +57,10 @@ class Viewer {
     number(out, "maybeLiveOutMib", mib(live_out));
     indefinite_lifetimes(out);
     number(out, "totalBufferAllocationMib", mib(total));
-    number(out, "indefiniteBufferAllocationMib", mib(indefinite_));
+    number(out, "indefiniteBufferAllocationMib", mib(heap_.indefinite_bytes()));
     Json names = Json::array();
-    for (const std::string& name : names_) names.push(name);
-    if (!names_.empty()) out.set("hloInstructionNames", std::move(names));
+    for (const std::string& name : heap_.instructions()) names.push(name);
+    if (!heap_.instructions().empty()) out.set("hloInstructionNames", std::move(names));
     buffer_blocks(out);
     tables(report);
     return out;
@@ -226,123 +77,6 @@ class Viewer {
     out.set(key, std::move(array));
   }
 
-  // The allocation the heap trace simulates: it holds the traced buffers. (CPU traces name none.)
-  bool in_heap(const Allocation& a) const {
-    return std::any_of(a.assigned.begin(), a.assigned.end(),
-                       [&](const Assigned& x) { return traced_.contains(x.buffer); });
-  }
-
-  void replay() {
-    for (const HeapTrace& trace : assignment_.traces) {
-      for (const Allocation& a : assignment_.allocations) {
-        if (a.index == trace.allocation && a.color == color_ && !a.indefinite()) trace_ = &trace;
-      }
-    }
-    if (!trace_) {
-      for (const HeapTrace& trace : assignment_.traces) {
-        const bool fits =
-            std::any_of(trace.events.begin(), trace.events.end(), [&](const HeapEvent& e) {
-              const auto found = assignment_.buffers.find(e.buffer);
-              return found != assignment_.buffers.end() && found->second.color == color_;
-            });
-        if (fits && !trace_) trace_ = &trace;
-      }
-    }
-    if (trace_) {
-      for (const HeapEvent& e : trace_->events) traced_.insert(e.buffer);
-    }
-    for (const Allocation& a : assignment_.allocations) {
-      if (a.color != color_ || a.thread_local_) continue;
-      if (a.indefinite()) {
-        indefinite_ += a.size;
-      } else if (!trace_) {  // its order is unknown, but the program needs it
-        peak_ += a.size;
-        unpadded_peak_ += a.size;
-      }
-    }
-    if (!trace_) return;
-    for (size_t i = 0; i < trace_->events.size(); ++i) apply(trace_->events[i], i);
-    heap_.push_back(mib(now_ + indefinite_));
-    unpadded_heap_.push_back(mib(unpadded_now_ + indefinite_));
-    names_.emplace_back();
-  }
-
-  // One event of the simulation. Buffers that share a live one only keep it alive; one that shares
-  // a freed one takes its place and lives from here.
-  void apply(const HeapEvent& event, size_t position) {
-    heap_.push_back(mib(now_ + indefinite_));
-    unpadded_heap_.push_back(mib(unpadded_now_ + indefinite_));
-    names_.emplace_back(event.instruction);
-    const auto at = static_cast<int64_t>(position);
-    const auto holder_of = [&](int64_t id) {
-      const auto found = holder_.find(id);
-      return found == holder_.end() ? id : found->second;
-    };
-    if (event.kind == 1) {
-      if (successors_.contains(event.buffer)) spans_[event.buffer].second = at;
-      const int64_t id = holder_of(event.buffer);
-      const auto found = references_.find(id);
-      if (found == references_.end() || found->second == 0) {
-        damaged_ = true;
-      } else if (--found->second == 0) {
-        now_ -= size_of(id);
-        unpadded_now_ -= unpadded_size_of(id);
-        if (!successors_.contains(id)) spans_[id].second = at;
-      }
-      return;
-    }
-    if (event.kind == 2) {
-      const int64_t id = holder_of(event.shared_with);
-      if (const auto found = references_.find(id);
-          found != references_.end() && found->second > 0) {
-        ++found->second;
-        holder_[event.buffer] = id;
-        return;
-      }
-      holder_[event.shared_with] = event.buffer;
-      successors_.insert(event.buffer);
-    }
-    holder_[event.buffer] = event.buffer;
-    references_[event.buffer] = 1;
-    now_ += size_of(event.buffer);
-    unpadded_now_ += unpadded_size_of(event.buffer);
-    spans_[event.buffer] = {at, static_cast<int64_t>(trace_->events.size()) - 1};
-    if (now_ > peak_) {
-      peak_ = now_;
-      unpadded_peak_ = unpadded_now_;
-      peak_position_ = at;
-    }
-  }
-
-  // In order of allocation. The peak's event allocates, so a span that ends there was never freed.
-  std::vector<int64_t> alive_at_peak() const {
-    std::vector<int64_t> alive;
-    for (const auto& [id, span] : spans_) {
-      if (span.first <= peak_position_ && span.second >= peak_position_) alive.push_back(id);
-    }
-    std::stable_sort(alive.begin(), alive.end(),
-                     [&](int64_t a, int64_t b) { return spans_.at(a).first < spans_.at(b).first; });
-    return alive;
-  }
-
-  int64_t size_of(int64_t id) const {
-    const auto found = assignment_.buffers.find(id);
-    return found == assignment_.buffers.end() ? 0 : found->second.size;
-  }
-  // What the shape needs, without the padding of its layout; a tuple is its table of pointers.
-  int64_t unpadded_size_of(int64_t id) const {
-    const auto found = assignment_.buffers.find(id);
-    if (found == assignment_.buffers.end()) return 0;
-    const hlo::Shape* shape = shape_of(instruction_of(found->second), found->second.shape_index);
-    if (!shape) return found->second.size;
-    return shape->is_tuple() ? static_cast<int64_t>(8 * shape->tuple.size()) : shape->bytes();
-  }
-
-  const Instruction* instruction_of(const Buffer& b) const {
-    if (const Instruction* i = module_.with_id(b.instruction)) return i;
-    return module_.find(b.instruction_name);
-  }
-
   struct Object {
     int64_t buffer;
     std::string group;
@@ -355,11 +89,11 @@ class Viewer {
     Object o;
     o.buffer = id;
     o.group = std::move(group);
-    const auto found = assignment_.buffers.find(id);
-    o.size = size_of(id);
-    o.unpadded = unpadded_size_of(id);
+    const auto found = heap_.assignment().buffers.find(id);
+    o.size = heap_.size_of(id);
+    o.unpadded = heap_.unpadded_size_of(id);
     const Instruction* i =
-        found == assignment_.buffers.end() ? nullptr : instruction_of(found->second);
+        found == heap_.assignment().buffers.end() ? nullptr : heap_.instruction_of(found->second);
     if (!i) return o;
     o.name = o.hlo_name = i->name;
     o.shape_index = found->second.shape_index;
@@ -373,17 +107,17 @@ class Viewer {
       o.shape = shape->text(true);
     o.op = i->op_name;
     o.opcode = i->opcode;
-    o.source = module_.source(*i);
-    o.stack = module_.source_stack(*i);
+    o.source = heap_.module().source(*i);
+    o.stack = heap_.module().source_stack(*i);
     return o;
   }
 
   std::vector<Object> objects() const {
     std::vector<Object> all;
     int64_t small = 0;
-    for (const Allocation& a : assignment_.allocations) {
-      if (a.color != color_ || a.thread_local_ || a.assigned.empty()) continue;
-      if (!a.indefinite() && trace_) continue;
+    for (const Allocation& a : heap_.assignment().allocations) {
+      if (!heap_.is_here(a) || a.thread_local_ || a.assigned.empty()) continue;
+      if (!a.indefinite() && heap_.has_trace()) continue;
       const std::string group = a.parameter  ? "Parameter"
                                 : a.live_out ? "Output"
                                 : a.constant ? "Constant"
@@ -391,7 +125,7 @@ class Viewer {
       // The largest buffer stands for the allocation.
       int64_t largest = a.assigned[0].buffer, most = 0;
       for (const Assigned& x : a.assigned) {
-        const int64_t unpadded = unpadded_size_of(x.buffer);
+        const int64_t unpadded = heap_.unpadded_size_of(x.buffer);
         if (unpadded > most) most = unpadded, largest = x.buffer;
       }
       Object o = object_of(largest, group);
@@ -402,7 +136,7 @@ class Viewer {
         all.push_back(std::move(o));
       }
     }
-    for (const int64_t id : alive_at_peak()) {
+    for (const int64_t id : heap_.alive_at_peak()) {
       Object o = object_of(id, "Temporary");
       if (o.size < kSmallBytes) {
         small += o.size;
@@ -475,8 +209,8 @@ class Viewer {
 
   void indefinite_lifetimes(Json& out) const {
     Json all = Json::array();
-    for (const Allocation& a : assignment_.allocations) {
-      if (!a.indefinite() || a.thread_local_ || a.color != color_) continue;
+    for (const Allocation& a : heap_.assignment().allocations) {
+      if (!a.indefinite() || a.thread_local_ || !heap_.is_here(a)) continue;
       Json j = Json::object();
       if (a.index != 0) j.set("id", fmt::format("{}", a.index));
       number(j, "sizeMib", mib(a.size));
@@ -510,19 +244,19 @@ class Viewer {
   }
 
   void buffer_blocks(Json& out) const {
-    if (!trace_) return;
+    if (!heap_.has_trace()) return;
     Json blocks = Json::array();
-    for (const Allocation& a : assignment_.allocations) {
-      if (!in_heap(a)) continue;
+    for (const Allocation& a : heap_.assignment().allocations) {
+      if (!heap_.simulates(a)) continue;
       Json whole = Json::object();
       whole.set("logicalBufferId", -1).set("name", "Temporary").set("size", a.size);
-      whole.set("endStep", static_cast<int64_t>(trace_->events.size()))
+      whole.set("endStep", static_cast<int64_t>(heap_.event_count()))
           .set("category", "Temporary")
           .set("color", "#ffffff");
       blocks.push(std::move(whole));
       for (const Assigned& x : a.assigned) {
-        const auto span = spans_.find(x.buffer);
-        if (span == spans_.end()) continue;
+        const auto span = heap_.spans().find(x.buffer);
+        if (span == heap_.spans().end()) continue;
         const Object o = object_of(x.buffer, "Temporary");
         Json j = Json::object();
         j.set("logicalBufferId", x.buffer).set("name", o.name);
@@ -546,8 +280,8 @@ class Viewer {
     timeline.columns = {{"position", "Position"},
                         {"instruction", "Instruction", Type::kText},
                         {"memory", "Memory", Type::kNumber, "MiB"}};
-    for (size_t i = 0; i < heap_.size(); ++i)
-      timeline.rows.push_back({static_cast<int64_t>(i), names_[i], heap_[i]});
+    for (size_t i = 0; i < heap_.sizes().size(); ++i)
+      timeline.rows.push_back({static_cast<int64_t>(i), heap_.instructions()[i], heap_.sizes()[i]});
     Table peak{"alive_at_peak", "Alive at the peak"};
     peak.columns = {{"instruction", "Instruction", Type::kText},
                     {"size", "Size", Type::kNumber, "MiB"},
@@ -564,26 +298,13 @@ class Viewer {
     report.tables.push_back(std::move(timeline));
     report.tables.push_back(std::move(peak));
     report.charts.push_back({"memory", "line", "timeline", "position", {"memory"}, ""});
-    report.figure("peak", "Peak", mib(peak_ + indefinite_), "MiB");
-    if (damaged_)
+    report.figure("peak", "Peak", mib(heap_.peak_bytes()), "MiB");
+    if (heap_.is_damaged())
       report.diagnostics.push_back(
           {"warning", "the compiler's heap trace frees a buffer twice; the curve may be off"});
   }
 
-  const Module& module_;
-  int64_t color_;
-  Assignment assignment_;
-  const HeapTrace* trace_ = nullptr;
-  std::set<int64_t> traced_;
-  std::vector<double> heap_, unpadded_heap_;
-  std::vector<std::string> names_;
-  std::map<int64_t, std::pair<int64_t, int64_t>> spans_;
-  std::map<int64_t, int64_t> references_;  // of buffers that hold memory
-  std::set<int64_t> successors_;           // took a freed buffer's place; end with their own FREE
-  std::map<int64_t, int64_t> holder_;      // buffer -> the one that holds its memory
-  int64_t now_ = 0, unpadded_now_ = 0, unpadded_peak_ = 0;
-  int64_t indefinite_ = 0, peak_ = 0, peak_position_ = 0;
-  bool damaged_ = false;
+  const Heap heap_;
 };
 
 std::string missing(const Session& session) {
@@ -595,7 +316,7 @@ std::string missing(const Session& session) {
   return "no HLO module with a buffer assignment in this capture";
 }
 
-Result<Report> memory_viewer(const Session& session, const Options& options) {
+Result<Report> run(const Session& session, const Options& options) {
   const auto hosts = chosen_hosts(session, options);
   const std::string_view name = options.parameter("module_name"),
                          program = options.parameter("program_id");
@@ -628,6 +349,6 @@ Result<Report> memory_viewer(const Session& session, const Options& options) {
 }  // namespace
 
 extern const Tool kMemoryViewer;
-const Tool kMemoryViewer{"memory_viewer", "Memory of a compiled program", memory_viewer, missing};
+const Tool kMemoryViewer{"memory_viewer", "Memory of a compiled program", run, missing};
 
 }  // namespace sonde::profile

@@ -333,8 +333,7 @@ Result<void> add_json(std::string_view text, Report& report) {
 }
 
 Result<void> add_file(const RecordedFile& file, Report& report) {
-  const std::string_view start = trimmed(std::string_view(file.content).substr(0, 64));
-  if (start.starts_with('{') || start.starts_with('[')) return add_json(file.content, report);
+  if (is_json(file)) return add_json(file.content, report);
   const Message message(as_bytes(file.content));
   if (!message.is_whole()) return fail(Code::kCorrupt, file.name + ": is cut off or damaged");
   if (file.tool == "overview_page") {
@@ -354,24 +353,37 @@ Result<void> add_file(const RecordedFile& file, Report& report) {
 
 }  // namespace
 
-Result<Report> recorded_report(const std::vector<RecordedFile>& files, std::string_view tool,
-                               std::string_view host) {
+bool is_json(const RecordedFile& file) {
+  const std::string_view start = trimmed(std::string_view(file.content).substr(0, 64));
+  return start.starts_with('{') || start.starts_with('[');
+}
+
+const RecordedFile* recorded_file(const std::vector<RecordedFile>& files, std::string_view tool,
+                                  std::string_view host) {
   const Tool* known = find_tool(tool);
   const std::string_view id = known ? known->id : tool;
   for (const RecordedFile& file : files) {
-    if (file.tool != id || (!host.empty() && host != "ALL_HOSTS" && file.host != host)) continue;
-    Report report;
-    report.tool = id;
-    report.title = fmt::format("{} (as recorded)", known ? known->title : id);
-    if (auto added = add_file(file, report); !added) return fail(std::move(added).error());
-    report.diagnostics.push_back(
-        {"info", fmt::format("these numbers were stored by the program that captured ({}) and are "
-                             "shown as they are; there is no capture to compute them from",
-                             file.name)});
-    return report;
+    if (file.tool == id && (host.empty() || host == "ALL_HOSTS" || file.host == host)) return &file;
   }
-  return fail(Code::kNotFound,
-              fmt::format("the session holds no recorded result of {}, and no capture", tool));
+  return nullptr;
+}
+
+Result<Report> recorded_report(const std::vector<RecordedFile>& files, std::string_view tool,
+                               std::string_view host) {
+  const RecordedFile* file = recorded_file(files, tool, host);
+  if (!file)
+    return fail(Code::kNotFound,
+                fmt::format("the session holds no recorded result of {}, and no capture", tool));
+  const Tool* known = find_tool(tool);
+  Report report;
+  report.tool = file->tool;
+  report.title = fmt::format("{} (as recorded)", known ? known->title : file->tool);
+  if (auto added = add_file(*file, report); !added) return fail(std::move(added).error());
+  report.diagnostics.push_back(
+      {"info", fmt::format("these numbers were stored by the program that captured ({}) and are "
+                           "shown as they are; there is no capture to compute them from",
+                           file->name)});
+  return report;
 }
 
 }  // namespace sonde::profile

@@ -19,6 +19,12 @@ struct RecordedFile {
   std::string content;  // unpacked
 };
 
+// The first file of a tool (and host, unless empty or ALL_HOSTS), or null.
+const RecordedFile* recorded_file(const std::vector<RecordedFile>& files, std::string_view tool,
+                                  std::string_view host);
+// Whether the result was stored as the JSON a page asks for, not as a message.
+bool is_json(const RecordedFile& file);
+
 // kNotFound when the files hold nothing of that tool (and host, unless empty), kCorrupt when what
 // they hold cannot be read.
 Result<Report> recorded_report(const std::vector<RecordedFile>& files, std::string_view tool,
