@@ -152,7 +152,7 @@ def is_balanced(pattern, where, golden, candidate):
         if not table or int(found[2]) >= len(table["rows"]):
             return False
         row = table["rows"][int(found[2])]
-        sums.append(sum(float(v or 0) for c, v in zip(table["columns"], row) if re.search(pattern, c)))
+        sums.append(sum(float(v or 0) for c, v in zip(table["columns"], row) if re.search(pattern, c) and c in golden["tables"][found[1]]["columns"]))
     return abs(sums[0] - sums[1]) <= 1e-5 * max(map(abs, sums))
 
 
