@@ -8,7 +8,7 @@ import shellMessages from './shell/messages.json';
 import {hasBrought} from './data/client.ts';
 import App from './shell/App.svelte';
 import {beginLoad} from './state/live.svelte.ts';
-import {shellStands} from './state/picture.ts';
+import {shellStands} from './state/picture.svelte.ts';
 import {addMessages} from './text/messages.ts';
 
 addMessages(partMessages);

@@ -1,7 +1,8 @@
 // Distributions over time: filled bands between the nine percentiles, darker towards the median, and the
 // median as a line. Several runs share one plane, each in its own colour.
-import {BASIS_POINTS, nearestIndex} from './histogram.ts';
+import {BASIS_POINTS} from './histogram.ts';
 import type {Ink} from './ink.ts';
+import {nearestIndex} from './nearest.ts';
 import {atX, drawCrosshair, drawXAxis, drawYAxis, type Labels, type Plane, type Size, xOf, yMargin, yOf, drawStretch} from './plane.ts';
 
 export interface BandSeries {

@@ -68,27 +68,3 @@ export interface ChartOverlay {
 }
 
 export const NO_OVERLAY: ChartOverlay = {cross: null, hot: -1, dots: [], step: null, end: null, prospect: null, box: null};
-
-/** Index of the element of a rising list closest to `at`; −1 for an empty one. */
-export function nearestIndex(x: Numbers, at: number): number {
-  let lo = 0;
-  let hi = x.length;
-  while (lo < hi) {
-    const mid = (lo + hi) >>> 1;
-    if (x[mid]! < at) lo = mid + 1;
-    else hi = mid;
-  }
-  if (lo === x.length) return lo - 1;
-  return lo > 0 && at - x[lo - 1]! <= x[lo]! - at ? lo - 1 : lo;
-}
-
-/** The same for a list that may go back. */
-export function nearestAnywhere(x: Numbers, at: number): number {
-  let best = -1;
-  let distance = Infinity;
-  for (let i = 0; i < x.length; i++) {
-    const d = Math.abs(x[i]! - at);
-    if (d < distance) [best, distance] = [i, d];
-  }
-  return best;
-}

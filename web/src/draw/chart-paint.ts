@@ -4,6 +4,7 @@ import type {ChartLayout} from './chart-layout.ts';
 import {TICK_FONT} from './chart-layout.ts';
 import type {ChartModel, ChartSeries, Numbers} from './chart-model.ts';
 import type {Ink} from './ink.ts';
+import {lowerBound} from './nearest.ts';
 import {alpha} from './palette.ts';
 import type {Pen} from './pen.ts';
 
@@ -175,17 +176,6 @@ function line(pen: Pen, series: ChartSeries, y: Numbers, layout: ChartLayout): v
 
 function isValue(series: ChartSeries): boolean {
   return series.step !== undefined; // x is another tag's value: any order
-}
-
-function lowerBound(x: Numbers, at: number): number {
-  let lo = 0;
-  let hi = x.length;
-  while (lo < hi) {
-    const mid = (lo + hi) >>> 1;
-    if (x[mid]! < at) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo;
 }
 
 /** Restarts kept: what a later part repeats is a dashed ghost. */

@@ -1,6 +1,7 @@
 // A line chart on two canvases: data below, everything that follows the pointer above.
 import {layoutChart, type ChartLayout} from './chart-layout.ts';
-import {nearestAnywhere, nearestIndex, NO_OVERLAY, type ChartModel, type ChartOverlay} from './chart-model.ts';
+import {NO_OVERLAY, type ChartModel, type ChartOverlay} from './chart-model.ts';
+import {nearestAnywhere, nearestIndex} from './nearest.ts';
 import {paintOverlay, plateBox} from './chart-overlay.ts';
 import {LABEL_ROOM, paintChart} from './chart-paint.ts';
 import type {Ink} from './ink.ts';

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {binOf, commonRange, equalEdges, nearestIndex, quantile, rebin, rebinSeries, statsOf} from './histogram.ts';
+import {binOf, commonRange, equalEdges, quantile, rebin, rebinSeries, statsOf} from './histogram.ts';
 
 const split = (lefts: number[], rights: number[], counts: number[], edges: number[]): number[] => {
   const out = new Float32Array(edges.length - 1);
@@ -64,7 +64,4 @@ describe('a series', () => {
 
 it('binOf is right-open', () => {
   expect([-1, 0, 0.5, 1, 2, 5].map((x) => binOf([0, 1, 2], x))).toEqual([0, 0, 0, 1, 1, 1]);
-});
-it('nearestIndex prefers the earlier of two', () => {
-  expect([nearestIndex([0, 10, 20], 5), nearestIndex([0, 10, 20], 99), nearestIndex([], 1)]).toEqual([0, 2, -1]);
 });

@@ -143,17 +143,3 @@ export function rowTotal(series: HistogramSeries, step: number): number {
   for (let b = 0; b < bins; b++) total += series.counts[step * bins + b]!;
   return total;
 }
-
-/** Index of the step nearest to `at`; -1 when there is none. Ties go to the earlier step. */
-export function nearestIndex(steps: ArrayLike<number>, at: number): number {
-  let low = 0;
-  let high = steps.length;
-  while (low < high) {
-    const mid = (low + high) >>> 1;
-    if (steps[mid]! < at) low = mid + 1;
-    else high = mid;
-  }
-  if (low === steps.length) return low - 1;
-  if (low > 0 && at - steps[low - 1]! <= steps[low]! - at) return low - 1;
-  return low;
-}

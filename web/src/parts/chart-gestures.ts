@@ -1,7 +1,7 @@
 // Pointer, wheel and keys on a line chart, as wishes: a new view, a chosen step or range.
 import type {Chart} from '../draw/chart.ts';
 import type {ChartModel, ChartOverlay} from '../draw/chart-model.ts';
-import {nearestIndex} from '../draw/chart-model.ts';
+import {nearestIndex} from '../draw/nearest.ts';
 import type {Domain, Scale} from '../draw/scale.ts';
 
 interface Host {

@@ -2,7 +2,7 @@
 // someone asks, a few captures at most: a capture has to be parsed before its steps are known.
 import {profileSessions, type ProfileSession} from '../data/profile.ts';
 import {traceSource} from '../data/trace.ts';
-import {afterPicture} from './picture.ts';
+import {afterPicture} from './picture.svelte.ts';
 
 export interface CapturedStep {
   readonly session: string;

@@ -3,7 +3,7 @@ import {client} from '../data/client.ts';
 import {openStream, type Stream, type StreamEvent} from '../data/events.ts';
 import type {ChangedEvent, Info, LoadEvent} from '../data/types.ts';
 import {loadRuns, refreshCells, runs} from './runs.svelte.ts';
-import {afterPicture} from './picture.ts';
+import {afterPicture} from './picture.svelte.ts';
 import {loadSidecar} from './sidecar.svelte.ts';
 import {habits} from './habits.svelte.ts';
 import {loadTags} from './tags.svelte.ts';
@@ -89,6 +89,7 @@ export async function startLive(): Promise<void> {
   if (stopped) return;
   stream = openStream(client(), receive, (state, retryAt) => {
     inner.retryAt = retryAt;
+    streaming = state === 'open';
     if (inner.state !== 'paused') inner.state = state === 'open' ? 'open' : 'waiting';
     if (state === 'open') {
       inner.error = '';
@@ -100,6 +101,7 @@ export async function startLive(): Promise<void> {
   }, runs.rev === 0 ? '' : `${runs.boot}.${runs.rev}`);
 }
 
+let streaming = false;
 let stopped = false;
 export function stopLive(): void {
   stopped = true;
@@ -116,6 +118,7 @@ async function firstLoad(): Promise<void> {
     const [answer] = await Promise.all([client().get<Info>('info'), loadRuns(true), loadTags(true), loadSidecar()]);
     info = answer;
     inner.error = '';
+    if (inner.state === 'waiting' && streaming) inner.state = 'open';
   } catch (problem) {
     inner.error = problem instanceof Error ? problem.message : String(problem);
     inner.state = 'waiting';

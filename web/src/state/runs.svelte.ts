@@ -8,7 +8,7 @@ import type {RunInk} from '../draw/palette.ts';
 import {compareNatural} from '../text/natural.ts';
 import {compile, groupRuns, inkRuns, type Group} from './groups.ts';
 import {habits} from './habits.svelte.ts';
-import {afterPicture} from './picture.ts';
+import {afterPicture} from './picture.svelte.ts';
 import {patchRun, sidecar} from './sidecar.svelte.ts';
 import {theme} from './theme.svelte.ts';
 import {tags} from './tags.svelte.ts';

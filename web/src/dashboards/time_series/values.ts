@@ -1,7 +1,8 @@
 // Numbers of the table under a chart: at one step, or over a range. Definitions: Min, Max, Start, End
 // and Δ use the smoothed values (what the line shows); Mean and ΔRaw the raw ones; NaN is left out and
 // counted.
-import {nearestIndex, type ChartSeries} from '../../draw/chart-model.ts';
+import type {ChartSeries} from '../../draw/chart-model.ts';
+import {nearestIndex} from '../../draw/nearest.ts';
 
 export interface StepRow {
   readonly series: ChartSeries;

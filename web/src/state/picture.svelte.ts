@@ -1,0 +1,50 @@
+// The first picture comes first. What the page also wants to know is asked for when data have been painted, or
+// soon after the shell stands when the dashboard in view paints none; what it also wants to show is put up
+// then, a few parts a frame.
+const PATIENCE_MS = 400;
+const PARTS_A_FRAME = 2;
+const MOST_FRAMES = 20;
+
+let tell: () => void = () => {};
+const told = new Promise<void>((resolve) => (tell = resolve));
+let parts = $state(1);
+let begun = false;
+
+export const picture = {
+  /** Whether the first picture has been on the screen. */
+  get shown(): boolean {
+    return parts > 1;
+  },
+  /** How many parts of a kind (cards) may stand by now; without end when the page is complete. */
+  get parts(): number {
+    return parts;
+  },
+};
+
+function grow(frame: number): void {
+  parts = frame < MOST_FRAMES ? parts + PARTS_A_FRAME : Infinity;
+  if (parts < Infinity) requestAnimationFrame(() => grow(frame + 1));
+}
+
+/** Data have been painted. They are on the screen two frames later: the rest begins then. */
+export function pictureShown(): void {
+  if (begun) return;
+  begun = true;
+  const begin = (): void => {
+    tell();
+    grow(0);
+  };
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    if ('requestIdleCallback' in globalThis) requestIdleCallback(begin, {timeout: PATIENCE_MS / 2});
+    else setTimeout(begin);
+  }));
+}
+
+/** The shell stands: nobody waits longer than a moment from here. */
+export function shellStands(): void {
+  setTimeout(pictureShown, PATIENCE_MS);
+}
+
+export function afterPicture(): Promise<void> {
+  return told;
+}
