@@ -3,6 +3,7 @@ import type {ChartModel} from './chart-model.ts';
 import type {Ink} from './ink.ts';
 import type {Pen} from './pen.ts';
 import {createScale, niceDomain, ticksOf, type Domain, type Scale, type Ticks} from './scale.ts';
+import {selectAt} from './select.ts';
 
 export interface ChartLayout {
   readonly width: number;
@@ -102,22 +103,18 @@ function yRange(model: ChartModel, [x0, x1]: Domain): {domain: Domain; above: nu
     }
   }
   const used = values.subarray(0, n);
-  used.sort();
   // With a few dozen values every end is an "outlier": the rule would only cut the curve.
   const quantile = model.outliers > 0 && n > FEW_VALUES;
-  const lo = used[quantile ? Math.ceil((n - 1) * model.outliers) : 0] ?? NaN;
-  const hi = used[quantile ? Math.floor((n - 1) * (1 - model.outliers)) : n - 1] ?? NaN;
-  const domain = model.yView ?? niceDomain(model.yScale, lo, hi);
-  return {domain, above: stride * countAbove(used, domain[1]), below: stride * (n - countAbove(used, domain[0], true))};
-}
-
-function countAbove(sorted: Float64Array, limit: number, inclusive = false): number {
-  let lo = 0;
-  let hi = sorted.length;
-  while (lo < hi) {
-    const mid = (lo + hi) >>> 1;
-    if (inclusive ? sorted[mid]! < limit : sorted[mid]! <= limit) lo = mid + 1;
-    else hi = mid;
+  let [lo, hi] = [NaN, NaN];
+  if (model.yView === null) {
+    lo = selectAt(used, quantile ? Math.ceil((n - 1) * model.outliers) : 0);
+    hi = selectAt(used, quantile ? Math.floor((n - 1) * (1 - model.outliers)) : n - 1);
   }
-  return sorted.length - lo;
+  const domain = model.yView ?? niceDomain(model.yScale, lo, hi);
+  let [above, below] = [0, 0];
+  for (let i = 0; i < n; i++) {
+    if (used[i]! > domain[1]) above++;
+    else if (used[i]! < domain[0]) below++;
+  }
+  return {domain, above: stride * above, below: stride * below};
 }

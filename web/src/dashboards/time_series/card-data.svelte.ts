@@ -59,6 +59,22 @@ async function inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T
   }
 }
 
+const turns: (() => void)[] = [];
+
+/** Answers of many lines are taken one a frame: to make their series costs some milliseconds each. */
+function frameOfItsOwn(): Promise<void> {
+  if (document.hidden) return Promise.resolve();
+  return new Promise((resolve) => {
+    turns.push(resolve);
+    if (turns.length === 1) requestAnimationFrame(nextTurn);
+  });
+}
+
+function nextTurn(): void {
+  turns.shift()?.();
+  if (turns.length > 0) requestAnimationFrame(nextTurn);
+}
+
 export function createCardData(key: string, cardTags: readonly string[], inView: () => boolean, widthPx: () => number): CardData {
   let base = $state.raw<Loaded | null>(null);
   let detail = $state.raw<Loaded | null>(null);
@@ -131,6 +147,8 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
       const work = (): Promise<Columns> => client().columns('columns', q, {signal: abort.signal});
       const columns = looked === key && range !== null ? await work() : await inTurn(abort.signal, work); // a zoom does not wait in the queue
       cost.ms = performance.now() - began;
+      if ((current !== null || range !== null) && columns.series.length > MANY) await frameOfItsOwn();
+      if (abort.signal.aborted) return;
       put({columns, range});
       error = '';
     } catch (problem) {
@@ -145,16 +163,21 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
     }
   }
 
-  // A wheel or a pan changes the range many times a second. The card that is looked at asks at once when
-  // it has not just asked, everyone else when the range has rested.
+  // A wheel or a pan changes the range many times a second. The card that is looked at asks at once when it has
+  // not just asked and its lines are few, everyone else when the range has rested.
   let range = $state.raw<Domain | null>(null);
   let settled = 0;
   let changed = 0;
+  let restoring = true; // a range from the link is asked for at once
   function follow(zoom: Domain | null): void {
     clearTimeout(settled);
-    if (zoom?.[0] === range?.[0] && zoom?.[1] === range?.[1]) return;
+    if (zoom?.[0] === range?.[0] && zoom?.[1] === range?.[1]) {
+      restoring = false;
+      return;
+    }
     const now = performance.now();
-    const quick = changed === 0 || (looked === key && now - changed > QUICK_MS);
+    const quick = restoring || (looked === key && now - changed > QUICK_MS && runs.shown.length * cardTags.length <= MANY);
+    restoring = false;
     changed = now;
     if (zoom === null || quick) range = zoom;
     else settled = window.setTimeout(() => (range = zoom), looked === key ? QUICK_MS : REST_MS);
