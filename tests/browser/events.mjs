@@ -44,9 +44,16 @@ const float = (number, value) => {
   return out;
 };
 
-/** One event with scalars {tag: value}. */
+/** What a tag has at a step: a number, or {value, description}, or {picture: bytes}. */
+function content(value) {
+  if (typeof value === 'number') return float(2, value);
+  if (value.picture !== undefined) return field(4, Buffer.concat([Buffer.from([1 << 3, 1, 2 << 3, 1, 3 << 3, 3]), field(4, value.picture)]));
+  return Buffer.concat([float(2, value.value), field(9, field(3, Buffer.from(value.description)))]);
+}
+
+/** One event of {tag: content}. */
 export function scalars(wall, step, values) {
-  const summary = Buffer.concat(Object.entries(values).map(([tag, value]) => field(1, Buffer.concat([field(1, Buffer.from(tag)), float(2, value)]))));
+  const summary = Buffer.concat(Object.entries(values).map(([tag, value]) => field(1, Buffer.concat([field(1, Buffer.from(tag)), content(value)]))));
   return record(Buffer.concat([double(1, wall), varint(2 << 3), varint(step), field(5, summary)]));
 }
 
