@@ -291,6 +291,54 @@ test('profile: every page of recorded captures of GPUs, XLA and several hosts op
   }
 });
 
+/** A compiled program on a CPU, and another for a baseline. */
+let compiled;
+function xla() {
+  if (compiled !== undefined) return compiled;
+  compiled = temporary();
+  for (const [name, file] of [['mlp', 'jax_cpu_mlp'], ['two', 'jax_cpu_2dev']]) {
+    const folder = join(compiled, 'plugins/profile', name);
+    mkdirSync(folder, {recursive: true});
+    writeFileSync(join(folder, 'vm.xplane.pb'), gunzipSync(readFileSync(join(ROOT, 'tests/data/profile', `${file}.xplane.pb.gz`))));
+  }
+  return compiled;
+}
+
+test('profile: the HLO graph draws what its text says, inside the page', async ({page, open}) => {
+  await open(xla(), hash({session: 'mlp', tool: 'graph_viewer'}));
+  const {text} = await report(xla(), 'mlp', 'graph_viewer');
+  const lines = text.slice(text.indexOf('ENTRY')).split('\n}')[0].split('\n').slice(1);
+  const uses = lines.map((line) => /^\s*(?:ROOT )?%?([\w.-]+) = .+? ([\w-]+)\((.*)$/.exec(line)).filter((one) => one !== null);
+  const constants = uses.filter(([, , op]) => op === 'constant').map(([, name]) => name);
+  const plumbing = uses.filter(([, , op]) => op === 'get-tuple-element' || op === 'bitcast').map(([, name]) => name);
+  const graph = page.locator('.boxes');
+  await graph.locator('g[role=button]').first().waitFor();
+  equal(await graph.locator('g[role=button]').count(), uses.length - constants.length - plumbing.length, 'boxes');
+  check((await graph.locator('path').count()) >= uses.length - constants.length - plumbing.length - 5, 'wires');
+  check((await graph.locator('g[role=button]', {hasText: 'constant'}).count()) > 0, 'who takes constants says so');
+  check((await graph.locator('svg').first().evaluate((svg) => svg.clientWidth)) < 2.5 * (await graph.evaluate((box) => box.clientWidth)), 'no sprawl');
+  await page.getByRole('switch', {name: 'Fold constants and tuple elements'}).click({force: true});
+  await eventually(async () => graph.locator('g[role=button]').count(), uses.length, 'every instruction');
+  await page.getByRole('textbox', {name: 'Find an instruction'}).fill(constants[0]);
+  await graph.locator('g.chosen').waitFor();
+  check((await graph.locator('path.out').count()) > 0, 'the wires of the one found are marked');
+  equal(await axe(page), [], 'accessibility');
+});
+
+test('profile: pages of a compiled program against a baseline', async ({page, open}) => {
+  for (const tool of ['op_profile', 'memory_viewer', 'hlo_stats', 'roofline_model']) {
+    await open(xla(), hash({session: 'mlp', tool, baseline: 'two'}));
+    await page.locator('.scroll .card').first().waitFor();
+    await settled(page);
+    check((await page.locator('.delta').count()) > 0 || /[+−×±][\d.]+/.test(await page.locator('.scroll').innerText()), `${tool}: changes`);
+    equal(await axe(page), [], `accessibility of ${tool}`);
+  }
+  const [now, was] = await Promise.all(['mlp', 'two'].map((session) => report(xla(), session, 'memory_viewer')));
+  await open(xla(), hash({session: 'mlp', tool: 'memory_viewer', baseline: 'two'}));
+  const [a, b] = [now, was].map((one) => one.document.peakUnpaddedHeapMib);
+  await eventually(async () => plain(await page.locator('.figures div').nth(1).innerText()).replaceAll('−', '-').includes(`${a < b ? '-' : '+'}${Math.abs((a / b - 1) * 100).toFixed(1)} %`), true, 'peak without padding');
+});
+
 test('trace: from a kernel to its launch and its operator', async ({page, open}) => {
   const logs = recorded();
   const session = 'tf_gpu_rtx5000_bs512/s';

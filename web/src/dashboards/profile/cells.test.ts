@@ -25,6 +25,7 @@ test('cells, changes and order', () => {
   expect(changeText(110, 100)).toBe('+10.0\u202f%');
   expect(changeText('a', 1)).toBe('');
   expect([changeText(0, 0), changeText(3, 0), changeText(NaN, 1)]).toEqual(['±0.0\u202f%', 'profile.was', '']);
+  expect([changeText(1099, 100), changeText(3400, 100)]).toEqual(['+999.0\u202f%', '×34']);
   expect(compareCells('op2', 'op10')).toBeLessThan(0);
   expect(compareCells(3, 2)).toBeGreaterThan(0);
 });

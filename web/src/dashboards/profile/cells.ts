@@ -37,7 +37,7 @@ export function cellText(value: Cell, unit = ''): string {
   return Number.isInteger(value) ? String(value) : formatValue(value, 4);
 }
 
-/** Change to a baseline in words: "+4.1 %"; of a share in points: "+1.2 pt"; from nothing: "was 0". */
+/** Change to a baseline in words: "+4.1 %"; of a share in points: "+1.2 pt"; of more than tenfold: "×34"; from nothing: "was 0". */
 export function changeText(value: Cell, base: Cell, unit = ''): string {
   if (typeof value !== 'number' || typeof base !== 'number' || !Number.isFinite(value) || !Number.isFinite(base)) return '';
   if (unit === '%' || unit === 'fraction') {
@@ -46,6 +46,7 @@ export function changeText(value: Cell, base: Cell, unit = ''): string {
   }
   if (base === 0) return value === 0 ? '±0.0\u202f%' : t('profile.was', {value: '0'});
   const share = (value - base) / Math.abs(base);
+  if (share >= 10 && base > 0) return `×${formatValue(value / base, 3)}`;
   return `${share > 0 ? '+' : share < 0 ? '−' : '±'}${Math.abs(share * 100).toFixed(1)}\u202f%`;
 }
 

@@ -28,6 +28,27 @@ function closing(text: string, from: number): number {
   return text.length;
 }
 
+const LITERALS = new Set(['constant', 'parameter']); // what stands in their brackets is no instruction
+
+/** The names between an instruction's brackets; texts differ in whether they write shapes and % before them. */
+function operandsOf(inside: string): string[] {
+  const names: string[] = [];
+  let depth = 0;
+  let piece = '';
+  for (const letter of `${inside},`) {
+    if (letter === ',' && depth === 0) {
+      const name = /%?([A-Za-z_][\w.$-]*)\s*$/.exec(piece)?.[1];
+      if (name !== undefined) names.push(name);
+      piece = '';
+      continue;
+    }
+    if ('([{'.includes(letter)) depth++;
+    else if (')]}'.includes(letter)) depth--;
+    piece += letter;
+  }
+  return names;
+}
+
 function parseLine(line: string): Instruction | null {
   const [, root, name, body] = LINE.exec(line) ?? [];
   if (name === undefined || body === undefined) return null;
@@ -42,7 +63,7 @@ function parseLine(line: string): Instruction | null {
   const rest = call.slice(close + 1).replace(/^,\s*/, '');
   return {
     name, shape, op: call.slice(0, open), rest, root: root !== undefined,
-    operands: [...inside.matchAll(/%([\w.$-]+)/g)].map((match) => match[1]!),
+    operands: LITERALS.has(call.slice(0, open)) ? [] : operandsOf(inside),
     calls: [...rest.matchAll(/(?:calls|to_apply|body|condition)=%?([\w.$-]+)/g)].map((match) => match[1]!),
   };
 }

@@ -34,6 +34,9 @@ test('HLO text gives instructions with their operands and called computations', 
   const parsed = parseHlo('HloModule m\n\n%fused {\n  %p = f32[4]{0} parameter(0)\n  ROOT %n = f32[4]{0} negate(%p)\n}\n\nENTRY %main {\n  %a = f32[4]{0} parameter(0)\n  ROOT %f = f32[4]{0} fusion(%a), kind=kLoop, calls=%fused, metadata={op_name="neg"}\n}\n');
   expect(parsed.map((one) => [one.name, one.entry, one.instructions.map((i) => i.name)])).toEqual([['fused', false, ['p', 'n']], ['main', true, ['a', 'f']]]);
   const fusion = parsed[1]!.instructions[1]!;
+  const short = parseHlo('ENTRY main.2 {\n  key.1 = u32[2]{0} parameter(0)\n  c = u32[4]{0} constant({13, 15, 26, 6})\n  ROOT f.1 = u32[] fusion(key.1, (u32[4]{0}, s32[]) c), kind=kLoop, calls=fused.19\n}\n')[0]!;
+  expect(short.instructions.map((one) => one.operands)).toEqual([[], [], ['key.1', 'c']]);
+  expect(short.instructions[2]!.calls).toEqual(['fused.19']);
   expect([fusion.op, fusion.shape, fusion.operands, fusion.calls, fusion.root]).toEqual(['fusion', 'f32[4]{0}', ['a'], ['fused'], true]);
 });
 
