@@ -19,18 +19,12 @@ page.on('response', (answer) => {
   if (!/trace\/view|trace_viewer|tag=trace/.test(answer.url()) || /\.(js|html|css)(\?|$)/.test(answer.url())) return;
   bodies.push(answer.body().then((body) => (largest = Math.max(largest, body.length))).catch(() => {}));
 });
-// Saturated pixels in any canvas, also inside shadow roots: names and grid are grey, slices are not. The page looks at
-// itself, by its own clock: the polyfills of xprof's page break what playwright would wait with, and replace the
-// classes of elements, so nothing here asks for a class or an iterator.
+// Saturated pixels in any canvas: names and grid are grey, slices are not. The page looks at itself, by its own clock
+// and with the functions it began with: the polyfills of xprof's page wrap every element and break what playwright
+// would wait with; the real elements lie in the real document.
 await page.addInitScript(() => {
-  const canvases = (root, found = []) => {
-    const all = root.querySelectorAll('*');
-    for (let i = 0; i < all.length; i++) {
-      if (all[i].tagName === 'CANVAS') found.push(all[i]);
-      if (all[i].shadowRoot) canvases(all[i].shadowRoot, found);
-    }
-    return found;
-  };
+  const query = Document.prototype.querySelectorAll;
+  const real = document;
   const small = new OffscreenCanvas(160, 90);
   const pen = small.getContext('2d', {willReadFrequently: true});
   const frame = globalThis.requestAnimationFrame.bind(globalThis);
@@ -48,7 +42,7 @@ await page.addInitScript(() => {
   const look = (now) => {
     if (now - looked > 30) {
       looked = now;
-      const all = canvases(document);
+      const all = query.call(real, 'canvas');
       for (let i = 0; i < all.length; i++) if (isColoured(all[i])) return void (globalThis.picture_ = performance.now());
     }
     frame(look);
