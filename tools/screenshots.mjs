@@ -3,6 +3,7 @@
 // The pictures of hyper-parameters and graphs come from logs that a script makes:
 //   bench/hparams.py --make DIR --sessions 30; node tools/screenshots.mjs DIR docs/images hparams
 //   bench/graph.py --make DIR --nodes 152; node tools/screenshots.mjs DIR docs/images graphs
+// Those of the profile pages come from tools/profile_pictures.mjs.
 // Needs build/release/sonde and the page's node_modules (playwright-core) and chromium.
 import {spawn} from 'node:child_process';
 import {mkdirSync} from 'node:fs';
@@ -81,21 +82,6 @@ for (const scheme of ['light', 'dark']) {
     if (tab === 'hparams') await brush(page);
     if (tab === 'graphs') await unfold(page);
     await page.screenshot({path: join(out, `${tab}_${scheme}.png`)});
-    if (tab !== 'profile') continue;
-    // The page of every tool that has data, of the newest session.
-    for (const name of await page.locator('nav.tools .tool:not(.off) span:first-child').allInnerTexts()) {
-      await page.locator('nav.tools .tool:not(.off)', {hasText: name}).first().click();
-      await page.waitForTimeout(1500);
-      await page.screenshot({path: join(out, `profile_${name.toLowerCase().replace(/[^a-z]+/g, '_')}_${scheme}.png`)});
-    }
-    // Two captures stacked in the trace viewer, aligned at their first steps.
-    const [session, second] = (await (await fetch(new URL('api/v1/profile/sessions', address))).json()).map((one) => one.id);
-    if (second === undefined) continue;
-    await page.goto(`${address}#profile&v=1.${Buffer.from(JSON.stringify({profile: {session, second, align: 'step', tool: 'trace_viewer'}})).toString('base64url')}`);
-    await page.reload();
-    await page.locator('.stage[data-ready]').nth(1).waitFor();
-    await page.waitForTimeout(1500);
-    await page.screenshot({path: join(out, `profile_stacked_captures_${scheme}.png`)});
   }
   await page.close();
 }
