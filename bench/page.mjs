@@ -2,7 +2,7 @@
 // TensorBoard's own page on the same logs in the same run, alternating; medians.
 //
 //   node bench/page.mjs [--parts first,frames,zoom] [--rounds 3] [--runs 1000] [--points 10000000]
-//                       [--logs DIR] [--python TB_VENV/bin/python] [--no-rival] [--profile FILE]
+//                       [--logs DIR] [--python TB_VENV/bin/python] [--sizes small,many] [--no-rival] [--profile FILE]
 //
 // first   first chart with its data, requests, bytes, JavaScript heap: a small directory (5 runs × 10 tags)
 //         and many runs (--runs × 20 tags)
@@ -36,6 +36,7 @@ const runs = Number(option('runs', 1000));
 const points = Number(option('points', 10_000_000));
 const logs = option('logs', join(tmpdir(), 'sonde-bench'));
 const python = option('python', 'python3');
+const sizes = option('sizes', 'small,many').split(',');
 const rival = !words.includes('--no-rival');
 const started = [];
 const state = mkdtempSync(join(tmpdir(), 'sonde-page-bench-'));
@@ -218,7 +219,13 @@ async function gestures(page) {
 
 async function firstPart() {
   console.log('\n## First chart\n\n| logs | page | first chart | requests | bytes | JS heap |\n|---|---|---|---|---|---|');
-  for (const [label, logdir, file] of [['small: 5 runs × 10 tags', made('small', 'small'), 'small'], [`${runs} runs × 20 tags`, made('many_runs', `many_runs_${runs}`, '--runs', String(runs)), 'many']]) {
+  const all = {
+    small: ['small: 5 runs × 10 tags', () => made('small', 'small')],
+    many: [`${runs} runs × 20 tags`, () => made('many_runs', `many_runs_${runs}`, '--runs', String(runs))],
+  };
+  for (const file of sizes) {
+    const [label, make] = all[file];
+    const logdir = make();
     const servers = await serve(logdir, rival);
     const got = {sonde: [], tensorboard: []};
     for (let round = 0; round < rounds; round++) {

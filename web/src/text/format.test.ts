@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {columnFormat, formatBytes, formatCount, formatDuration, formatValue, middleEllipsis} from './format.ts';
+import {columnFormat, formatBytes, formatCount, formatDuration, formatValue, middleEllipsis, sentence} from './format.ts';
 
 test('sizes are decimal with three digits', () => {
   expect(formatBytes(17)).toBe('17 B');
@@ -28,4 +28,8 @@ test('durations adapt their unit', () => {
 
 test('long names keep both ends', () => {
   expect(middleEllipsis('abcdefghij', 5)).toBe('ab…ij');
+});
+
+test('a remark becomes a sentence', () => {
+  expect(['', 'a record is torn', 'Done.', 'why?'].map(sentence)).toEqual(['', 'A record is torn.', 'Done.', 'Why?']);
 });

@@ -176,3 +176,10 @@ export function shortNumber(value: number): string {
   }
   return String(value);
 }
+
+/** A remark of the server ("a record is torn") as a sentence of the page. */
+export function sentence(text: string): string {
+  const words = text.trim();
+  if (words === '') return '';
+  return words[0]!.toUpperCase() + words.slice(1) + (/[.!?…:]$/.test(words) ? '' : '.');
+}

@@ -1,6 +1,6 @@
 // What needs a look, in words: damage by file, torn ends together, skipped files, restarts, hints.
 import type {Diagnosis, DiagnosisFile, Info} from '../../data/types.ts';
-import {formatBytes, formatCount} from '../../text/format.ts';
+import {formatBytes, formatCount, sentence} from '../../text/format.ts';
 import {t} from '../../text/messages.ts';
 
 export interface Issue {
@@ -20,16 +20,16 @@ export function issuesOf(diagnosis: Diagnosis, restarted: readonly string[]): Is
     if (out.length >= 20) break;
     out.push({
       key: file.path, tone: 'bad', file, title: t('files.issue.damage', {n: loss.length, path: file.path}),
-      text: loss.slice(0, 3).map((one) => t('files.issue.place', {text: one.text, byte: formatCount(one.offset), bytes: formatBytes(one.length)}) + (one.lost ? ` ${one.lost}` : '')).join(' '),
-      advice: loss.find((one) => one.advice)?.advice,
+      text: loss.slice(0, 3).map((one) => t('files.issue.place', {text: sentence(one.text), byte: formatCount(one.offset), bytes: formatBytes(one.length)}) + (one.lost ? ` ${sentence(one.lost)}` : '')).join(' '),
+      advice: sentence(loss.find((one) => one.advice)?.advice ?? ''),
     });
   }
   const torn = diagnosis.files.filter((file) => file.damage.length > 0 && file.damage.every((one) => one.severity !== 'loss'));
   if (torn.length > 0) {
     const first = torn[0]!.damage[0]!;
-    out.push({key: 'torn', tone: 'warn', title: t('files.issue.torn', {n: torn.length}), text: `${first.text} ${torn.slice(0, 3).map((file) => file.path).join(', ')}${torn.length > 3 ? ' …' : ''}`, advice: first.advice});
+    out.push({key: 'torn', tone: 'warn', title: t('files.issue.torn', {n: torn.length}), text: `${sentence(first.text)} ${torn.slice(0, 3).map((file) => file.path).join(', ')}${torn.length > 3 ? ' …' : ''}`, advice: sentence(first.advice ?? '')});
   }
-  for (const hint of diagnosis.hints) out.push({key: hint.text, tone: 'warn', title: hint.text, text: hint.fix ?? ''});
+  for (const hint of diagnosis.hints) out.push({key: hint.text, tone: 'warn', title: sentence(hint.text), text: sentence(hint.fix ?? '')});
   if (restarted.length > 0) out.push({key: 'restarts', tone: 'note', title: t('files.issue.restarts', {n: restarted.length}), text: `${restarted.slice(0, 5).join(', ')}${restarted.length > 5 ? ' …' : ''}. ${t('files.issue.restarts_text')}`});
   if (diagnosis.skipped.length > 0) {
     const reasons = new Map<string, number>();
