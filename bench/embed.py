@@ -151,6 +151,10 @@ def record(folder):
     for name, positions in [("tsne", open_tsne(data, 750)[0]), ("umap", learn_umap(data)[0])]:
         trust, recall = quality(data, np.asarray(positions))
         figures[name] = {"trustworthiness": round(trust, 4), "recall": round(recall, 4)}
+    many, _ = sheets(500, 50)  # sheets that hardly touch: a descent that bursts them shows here
+    many.astype("<f4").tofile(folder / "sheets.f32")
+    trust, recall = quality(many, learn_umap(many)[0])
+    figures["umap_sheets"] = {"rows": 500, "dims": 50, "trustworthiness": round(trust, 4), "recall": round(recall, 4)}
     (folder / "figures.json").write_text(json.dumps(figures, indent=1) + "\n")
 
 
