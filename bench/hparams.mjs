@@ -30,6 +30,21 @@ try {
     await page.goto(`${address}#hparams`, {waitUntil: 'commit'});
     await page.locator('vaadin-grid-cell-content, td').filter({hasText: /trial_|^0\./}).first().waitFor({state: 'attached'});
     out.table_ms = performance.now() - start;
+    // Its page asks the server for every change: from the input to the new rows, drawn a frame later.
+    const pane = `const find = (root) => root.querySelector('tf-hparams-query-pane') ?? [...root.querySelectorAll('*')].map((one) => one.shadowRoot && find(one.shadowRoot)).find(Boolean); const pane = find(document);`;
+    const change = (act) => page.evaluate(`new Promise((resolve, reject) => {${pane}
+      const rows = () => pane.sessionGroups.length + ' ' + pane.sessionGroups.slice(0, 20).map((one) => one.name);
+      const before = rows();
+      const begin = performance.now();
+      const late = setTimeout(() => reject(new Error('no new rows')), ${timeout});
+      const look = () => (rows() !== before ? (clearTimeout(late), requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - begin)))) : requestAnimationFrame(look));
+      ${act}
+      requestAnimationFrame(look);
+    })`);
+    await page.waitForTimeout(1500);
+    out.filter_ms = await change(`pane.set('_hparams.' + pane._hparams.findIndex((one) => one.info.name === 'lr') + '.filter.interval.max.value', '0.001'); pane._queryServer();`);
+    await page.waitForTimeout(1500);
+    out.sort_ms = await change(`pane._sortByIndex = pane._hparams.findIndex((one) => one.info.name === 'weight_decay'); pane._sortDirection = 0; pane._queryServer();`);
   } else {
     await page.goto(`${address}#hparams`, {waitUntil: 'commit'});
     await until(() => document.querySelectorAll('main tbody tr[data-row]').length > 10);

@@ -7,7 +7,7 @@ Makes a log directory of SESSIONS sessions (seven hyper-parameters, three metric
 until each has read everything, and opens each page in headless Chromium, alternating:
 
   first picture   from opening the address to the table (TensorBoard: first 100 rows) and, for Sonde, all parallel coordinates
-  filter, sort    Sonde's page: from the input to the table of all matching trials on screen
+  filter, sort    from the input to the new rows on screen: Sonde's table of all matching trials, TensorBoard's page of 100
   server          POST /api/v1/hparams/table with filter and sort, 100 rows
 
 Prints a table of medians. TensorBoard is stopped at --limit seconds and reported as such. Takes about 4 minutes at full size.
@@ -145,7 +145,10 @@ def main() -> int:
         if not values:
             return "not ready within the limit" if name == "tensorboard" and not options.no_rival else "–"
         if any(value is None for value in values):
-            return f"stopped at {options.limit} s" if key == "table_ms" else "–"
+            problem = next((one["stopped"] for one in results[name] if one.get("stopped")), None)
+            if problem is None or key in ("picture_ms", "longest_ms"):  # not measured there
+                return "–"
+            return f"stopped at {options.limit} s" if "Timeout" in problem or "no new rows" in problem else f"failed: {problem[:80]}"
         return f"{statistics.median(values):.0f} ms"
 
     print(f"\n{options.sessions} sessions, median of {options.rounds}\n")
