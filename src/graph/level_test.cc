@@ -127,3 +127,31 @@ TEST_CASE("graph: tracing inputs follows every edge backwards once") {
                                            {"e", "E", {}}}));
   CHECK(traced_inputs(*model, 3) == std::vector<uint32_t>{0, 1, 2});
 }
+
+TEST_CASE("graph: a picture of 100 000 nodes holds only what is visible") {
+  std::vector<Def> defs;
+  std::string before;
+  for (int layer = 0; layer < 1000; ++layer) {
+    for (int i = 0; i < 100; ++i) {
+      std::string name = "net/stage_" + std::to_string(layer / 100) + "/layer_" +
+                         std::to_string(layer) + "/op_" + std::to_string(i % 7) + "_" +
+                         std::to_string(i);
+      defs.push_back({name, i % 7 ? "Mul" : "Add",
+                      before.empty() ? std::vector<std::string>{} : std::vector{before}});
+      before = std::move(name);
+    }
+  }
+  const auto model = read_model(graph_def(defs));
+  REQUIRE(model);
+  CHECK(model->nodes.size() == 100'000);
+  const Hierarchy hierarchy = build_hierarchy(*model);
+  CHECK(draw_level(*model, hierarchy, {}).nodes.size() == 1);
+  const uint32_t net = hierarchy.find("net");
+  REQUIRE(net != kNone);
+  LevelQuery query;
+  query.open = {net};
+  const Picture opened = draw_level(*model, hierarchy, query);
+  CHECK(opened.nodes.size() <= 11);  // the scope, and its ten stages or their series
+  CHECK(find(opened, hierarchy, "net") != nullptr);
+  CHECK(find(opened, hierarchy, "net/stage_0/layer_0") == nullptr);
+}

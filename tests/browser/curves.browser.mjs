@@ -95,6 +95,20 @@ test('custom scalars: lines are the tags that match, margins too; a broken expre
   const lines = readFileSync(await download.path(), 'utf8').trim().split(/\r?\n/);
   const points = (await (await fetch(`${(await serve(logs)).replace(/\/$/, '')}/api/v1/export?format=csv&tag=${encodeURIComponent(tags[0].name)}`)).text()).trim().split(/\r?\n/);
   equal(lines.length, points.length, 'every point is exported');
+  const plot = mine.locator('[data-chart=ready]');
+  const small = await plot.boundingBox();
+  await mine.getByRole('button', {name: 'Full size'}).click();
+  await eventually(async () => (await plot.boundingBox()).height > small.height * 1.5, true, 'the chart is large');
+  await mine.getByRole('button', {name: 'More of this chart'}).click();
+  await page.getByRole('menuitemcheckbox', {name: 'Log y axis'}).click();
+  await mine.getByText(/· log/).waitFor();
+  const box = await plot.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.4, box.y + box.height * 0.3);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.7, box.y + box.height * 0.6, {steps: 4});
+  await page.mouse.up();
+  await mine.getByRole('button', {name: 'Show everything'}).click();
+  await eventually(() => mine.getByRole('button', {name: 'Show everything'}).count(), 0, 'the whole is shown');
   equal(await axe(page), [], 'accessibility');
 }, {dark: true});
 

@@ -1,4 +1,4 @@
-// Writes event files of scalars: what the tests know exactly.
+// Writes event files of scalars and graphs: what the tests know exactly.
 import {appendFileSync, mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 
@@ -65,6 +65,19 @@ export function writeRun(logdir, run, points, start = 1.7e9) {
   const head = record(Buffer.concat([double(1, start), field(3, Buffer.from('brain.Event:2'))]));
   writeFileSync(path, Buffer.concat([head, ...points.map(([step, values]) => scalars(start + step, step, values))]));
   return path;
+}
+
+/** A run with a graph; `nodes`: [{name, op, inputs, attributes: {key: text}}…]. */
+export function writeGraph(logdir, run, nodes, start = 1.7e9) {
+  const dir = join(logdir, run);
+  mkdirSync(dir, {recursive: true});
+  const text = (number, value) => field(number, Buffer.from(value));
+  const graph = Buffer.concat(nodes.map(({name, op, inputs = [], attributes = {}}) => field(1, Buffer.concat([
+    text(1, name), text(2, op), ...inputs.map((one) => text(3, one)),
+    ...Object.entries(attributes).map(([key, value]) => field(5, Buffer.concat([text(1, key), field(2, text(2, value))]))),
+  ]))));
+  const head = record(Buffer.concat([double(1, start), field(3, Buffer.from('brain.Event:2'))]));
+  writeFileSync(join(dir, `events.out.tfevents.${Math.round(start)}.host`), Buffer.concat([head, record(Buffer.concat([double(1, start), field(4, graph)]))]));
 }
 
 export function append(path, wall, step, values) {

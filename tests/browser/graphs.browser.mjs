@@ -2,6 +2,7 @@
 // tracing, the outline by keyboard, colours, the small map, export and upload.
 import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {writeGraph} from './events.mjs';
 import {axe, check, corpus, equal, eventually, serve, settled, temporary, test} from './harness.mjs';
 
 const ask = async (logdir, path, body) => {
@@ -155,3 +156,29 @@ test('graph: export as PNG, SVG and text; upload of a file, and of one that is n
   await page.locator('input[type=file]').setInputFiles(join(folder, 'bad.pbtxt'));
   await page.getByText(/the text ends inside a message/).first().waitFor();
 }, {console: false});
+
+test('graph: of a large one only boxes in view are in the page; a large attribute is cut and its size said', async ({page, open}) => {
+  const logs = temporary();
+  const nodes = [{name: 'start', op: 'Const', attributes: {note: 'x'.repeat(5000)}}];
+  for (let layer = 0; layer < 600; layer++) {
+    for (let i = 0; i < 5; i++) nodes.push({name: `net/layer_${layer}_${'abc'[layer % 3]}/op${'vwxyz'[i]}`, op: ['MatMul', 'BiasAdd', 'Relu', 'Mul', 'Sub'][i], inputs: [nodes.at(-1).name]});
+  }
+  writeGraph(logs, 'train', nodes);
+  await open(logs, '#graphs');
+  await ready(page);
+  const [{id}] = await ask(logs, 'graphs');
+  const level = await ask(logs, `graphs/${id}/level`, {open: ['net']});
+  check(level.nodes.length >= 600, `${level.nodes.length} boxes on the server`);
+  if ((await page.locator('.node[data-name^="net/"]').count()) === 0) await node(page, 'net').locator('.plus').click();
+  await page.locator('.node[data-name^="net/"]').first().waitFor();
+  await settled(page);
+  const here = await page.locator('.node').count();
+  check(here < 200, `${here} of ${level.nodes.length} boxes are in the page`);
+  await page.getByRole('textbox', {name: 'Search nodes'}).fill('^start$');
+  await page.getByRole('list', {name: 'Nodes found'}).getByRole('button').first().click();
+  const detail = await ask(logs, `graphs/${id}/node?name=start`);
+  const [note] = detail.attributes;
+  check(note.text.length < 1100 && note.text.endsWith('…'), `the text has ${note.text.length} characters`);
+  const info = page.getByRole('complementary', {name: 'The chosen node'});
+  await info.getByText(/^note [\d.]+ (kB|KiB)$/).first().waitFor();
+});

@@ -8,14 +8,24 @@ export interface Camera {
   resize(width: number, height: number): void;
   zoom(by: number, px: number, py: number): void;
   fit(width: number, height: number): void;
+  /** The whole picture, or its beginning at (px, py) where the whole would be too small to read. */
+  begin(width: number, height: number, px: number, py: number): void;
   /** Puts a place of the picture into the middle. */
   centre(px: number, py: number): void;
   /** Brings a box into view if it lies outside. */
   reveal(px: number, py: number, w: number, h: number): void;
 }
 
+const SPECK = 0.12; // below this scale boxes are dots
+const READABLE = 0.7;
+
 export function createCamera(): Camera {
   const at = $state({x: 0, y: 0, k: 1, width: 0, height: 0});
+  const fit = (width: number, height: number): void => {
+    at.k = Math.max(0.02, Math.min(1.25, (at.width - 48) / Math.max(1, width), (at.height - 72) / Math.max(1, height)));
+    at.x = (at.width - width * at.k) / 2;
+    at.y = Math.max(24, (at.height - height * at.k) / 2);
+  };
   return {
     get x() { return at.x; }, set x(value) { at.x = value; },
     get y() { return at.y; }, set y(value) { at.y = value; },
@@ -27,10 +37,10 @@ export function createCamera(): Camera {
       const next = Math.max(0.02, Math.min(4, at.k * by));
       [at.x, at.y, at.k] = [px - ((px - at.x) * next) / at.k, py - ((py - at.y) * next) / at.k, next];
     },
-    fit: (width, height) => {
-      at.k = Math.max(0.02, Math.min(1.25, (at.width - 48) / Math.max(1, width), (at.height - 72) / Math.max(1, height)));
-      at.x = (at.width - width * at.k) / 2;
-      at.y = Math.max(24, (at.height - height * at.k) / 2);
+    fit,
+    begin: (width, height, px, py) => {
+      fit(width, height);
+      if (at.k < SPECK) [at.k, at.x, at.y] = [READABLE, at.width / 2 - px * READABLE, at.height / 4 - py * READABLE];
     },
     centre: (px, py) => void ([at.x, at.y] = [at.width / 2 - px * at.k, at.height / 2 - py * at.k]),
     reveal: (px, py, w, h) => {
