@@ -165,8 +165,14 @@ test('pytorch: against a baseline every page shows what changed', async ({page, 
     const row = table.rows.findIndex((cells) => cells[at][1] !== null && cells[at][1] !== 0 && cells[at][0] !== cells[at][1] && cells[at][0] < 10 * cells[at][1]); // larger changes are factors
     check(row >= 0, `${tool}: something changed`);
     const [now, was] = table.rows[row][at];
-    const change = `${now > was ? '+' : '-'}${Math.abs((now / was - 1) * 100).toFixed(1)} %`;
-    check((await page.locator(`[data-table=${id}]`).innerText().then(plain)).replaceAll('−', '-').includes(`(${change})`), `${tool}: ${change}`);
+    const words = `${now > was ? '+' : '-'}${Math.abs((now / was - 1) * 100).toFixed(1)} %`;
+    check((await page.locator(`[data-table=${id}]`).innerText().then(plain)).replaceAll('−', '-').includes(`(${words})`), `${tool}: ${words}`);
+    await page.locator(`[data-table=${id}]`).getByRole('switch', {name: 'Sort by change'}).click({force: true});
+    const lead = table.columns.findIndex((one) => one.type === 'number' && !['id', 'parent', 'depth'].includes(one.id));
+    const change = (cells) => (cells[lead][1] === null ? -1 : Math.abs(cells[lead][0] - cells[lead][1]));
+    const most = Math.max(...table.rows.map(change));
+    const names = table.rows.filter((cells) => change(cells) === most).map((cells) => String(cells[0]));
+    await eventually(async () => names.includes(plain(await page.locator(`[data-table=${id}] tbody tr`).first().locator('td').first().innerText())), true, `${tool}: what moved most comes first`);
     equal(await axe(page), [], `accessibility of ${tool}`);
   }
 }, {dark: true});

@@ -79,9 +79,9 @@ export const profileSessions = (): Promise<readonly ProfileSession[]> => client(
 export const profileTools = (session: string, options?: AskOptions): Promise<ProfileTools> => client().get('profile/tools', {session}, options);
 export const profileReport = (session: string, tool: string, host: string, baseline: string, options?: AskOptions, ask: Readonly<Record<string, string>> = {}): Promise<Report> =>
   client().get('profile/report', {...ask, session, tool, host: host || undefined, baseline: baseline || undefined}, options);
-/** Rows of a table beyond those a Report carries. */
-export async function profileRows(session: string, tool: string, host: string, table: string, offset: number, limit: number, options?: AskOptions, ask: Readonly<Record<string, string>> = {}): Promise<readonly (readonly MaybePair[])[]> {
-  const answer = await client().ask<{rows: readonly (readonly MaybePair[])[]}>('profile/rows', {...ask, session, tool, host: host || undefined, table, offset, limit}, options);
+/** Rows of a table beyond those a Report carries, with the baseline's numbers beside them. */
+export async function profileRows(session: string, tool: string, host: string, baseline: string, table: string, offset: number, limit: number, options?: AskOptions, ask: Readonly<Record<string, string>> = {}): Promise<readonly (readonly MaybePair[])[]> {
+  const answer = await client().ask<{rows: readonly (readonly MaybePair[])[]}>('profile/rows', {...ask, session, tool, host: host || undefined, baseline: baseline || undefined, table, offset, limit}, options);
   return answer.rows;
 }
 export const csvUrl = (session: string, tool: string, table: string): string => client().url('profile/report', {session, tool, table, format: 'csv'});
