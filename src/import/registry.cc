@@ -37,6 +37,7 @@ Result<trace::Trace> import_trace(const Input& input) {
   trace::Builder builder(importer->id);
   if (auto read = importer->read(input, builder); !read)
     return fail(std::move(read.error()).in(input.name));
+  if (input.bytes_done) input.bytes_done();
   return std::move(builder).finish();
 }
 

@@ -2,6 +2,7 @@
 // folder in src/import with an `Importer`, and its line in registry.cc (order = sniff priority).
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@ struct Input {
   std::string_view name;       // file name, for hints and messages
   Bytes bytes;                 // the whole content, uncompressed; only valid during the call
   ThreadPool* pool = nullptr;  // may be null: one thread
+  // Called once the bytes are read and before the trace is put in order, which takes most memory.
+  std::function<void()> bytes_done = {};
 };
 
 struct Importer {

@@ -224,6 +224,7 @@ Result<trace::Host> load_event_files(const std::vector<const CaptureFile*>& file
   std::stable_sort(runs.begin(), runs.end(),
                    [](const StepStatsRun& a, const StepStatsRun& b) { return a.step < b.step; });
   fill_trace(runs, {}, builder);
+  for (io::Content& content : contents) content.forget();
   host.name = "localhost";
   host.file = files.front()->path;
   host.trace = std::make_shared<const trace::Trace>(std::move(builder).finish());
@@ -321,13 +322,12 @@ Result<SessionFiles> session_at(const std::string& path, uint32_t span) {
 Result<trace::Host> load_capture(const CaptureFile& file, ThreadPool* pool) {
   SONDE_TRY(content, io::read_content(file.path));
   const std::string name = fs::path(file.path).filename().string();
-  Input input{name, content.bytes(), pool};
-  SONDE_TRY(trace, import_trace(input));
   trace::Host host;
+  host.file_bytes = content.bytes().size();
+  SONDE_TRY(trace, import_trace({name, content.bytes(), pool, [&] { content.forget(); }}));
   host.name = !file.host.empty() ? file.host : std::string(trace.host());
   if (host.name.empty()) host.name = "localhost";
   host.file = file.path;
-  host.file_bytes = content.bytes().size();
   host.trace = std::make_shared<const trace::Trace>(std::move(trace));
   return host;
 }

@@ -57,6 +57,10 @@ MappedFile::~MappedFile() {
   if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
+void MappedFile::forget() const {
+  if (data_) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+}
+
 Result<std::string> gunzipped(Bytes packed, uint64_t limit_bytes, std::string* damage) {
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) return fail(Code::kIo, "zlib did not start");

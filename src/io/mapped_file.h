@@ -18,6 +18,8 @@ class MappedFile {
   ~MappedFile();
 
   Bytes bytes() const { return {data_, size_}; }
+  // Gives the pages back; reading them again reads the file again.
+  void forget() const;
 
  private:
   MappedFile() = default;
@@ -34,6 +36,14 @@ struct Content {
   std::string damage;
 
   Bytes bytes() const { return is_unpacked ? as_bytes(unpacked) : mapped->bytes(); }
+  // The content is not needed any more, or hardly: what was unpacked is gone.
+  void forget() {
+    if (is_unpacked) {
+      unpacked = std::string();
+    } else {
+      mapped->forget();
+    }
+  }
 };
 // kTooLarge when the unpacked size would exceed `limit_bytes`.
 Result<Content> read_content(const std::string& path, uint64_t limit_bytes = uint64_t{16} << 30);

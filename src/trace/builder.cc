@@ -260,10 +260,12 @@ void Builder::nest() {
     }
     track.slices = at - track.first_slice;
   }
-  for (const Point& point : points_) {
-    first = std::min(first, point.time);
-    last = std::max(last, point.time);
-  }
+  const auto take = [&](int64_t time) {
+    first = std::min(first, time);
+    last = std::max(last, time);
+  };
+  for (const Point& point : points_) take(point.time);
+  for (const int64_t time : trace_.point_time_) take(time);
   if (first <= last) {
     trace_.first_begin_ = first;
     trace_.last_end_ = last;
@@ -274,12 +276,15 @@ void Builder::sort_points() {
   std::stable_sort(points_.begin(), points_.end(), [](const Point& a, const Point& b) {
     return std::tie(a.track, a.time) < std::tie(b.track, b.time);
   });
+  trace_.point_time_.reserve(trace_.point_time_.size() + points_.size());
+  trace_.point_value_.reserve(trace_.point_time_.capacity());
   for (const Point& point : points_) {
     Track& track = trace_.tracks_[point.track];
     if (track.points++ == 0) track.first_point = static_cast<uint32_t>(trace_.point_time_.size());
     trace_.point_time_.push_back(point.time);
     trace_.point_value_.push_back(point.value);
   }
+  points_ = {};
 }
 
 const Trace& Builder::settle() {
@@ -287,6 +292,7 @@ const Trace& Builder::settle() {
   if (origin_.value != 0) {
     for (int64_t& begin : trace_.begin_) begin = clamped_begin(begin - origin_.value);
     for (Point& point : points_) point.time = clamped_begin(point.time - origin_.value);
+    for (int64_t& time : trace_.point_time_) time = clamped_begin(time - origin_.value);
   }
   sort_slices();
   nest();

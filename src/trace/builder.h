@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,11 @@
 #include "trace/trace.h"
 
 namespace sonde::trace {
+
+// Times of a hostile file, kept where begin + duration cannot overflow (26 days either way).
+inline constexpr int64_t kTimeLimit = int64_t{1} << 61;
+inline int64_t clamped_begin(int64_t ps) { return std::clamp(ps, -kTimeLimit, kTimeLimit); }
+inline int64_t clamped_duration(int64_t ps) { return std::clamp<int64_t>(ps, 0, kTimeLimit); }
 
 class Builder {
  public:
@@ -42,6 +48,7 @@ class Builder {
   StringId string(std::string_view text) { return trace_.strings_.id(text); }
   std::string_view text(StringId id) const { return trace_.strings_.text(id); }
   KeyId key(std::string_view name) { return trace_.strings_.id(name); }
+  StringId find(std::string_view text) const { return trace_.strings_.find(text); }  // or kNone
   // The label of slices called `name`; asking again gives the same one.
   LabelId label(std::string_view name, std::string_view category = {});
   // A label of its own, even when another has the same name (metadata of one plane).
@@ -57,10 +64,17 @@ class Builder {
   ArgRange add_args(std::span<const Arg> args);
 
   // --- slices one by one ---
+  size_t arg_count() const { return trace_.arg_key_.size(); }
   SliceId slice(TrackId track, Picos begin, Picos duration, LabelId label);
   void set_duration(SliceId provisional, Picos duration) {
     trace_.duration_[provisional] = duration.value;
   }
+  // Of a slice by the id slice() gave it.
+  Picos begin_of(SliceId provisional) const { return {trace_.begin_[provisional]}; }
+  Picos end_of(SliceId provisional) const {
+    return {trace_.begin_[provisional] + trace_.duration_[provisional]};
+  }
+  TrackId track_of(SliceId provisional) const { return slice_track_[provisional]; }
   // Of the slice added last.
   void arg(KeyId key, ArgValue value);
   void arg(std::string_view key_name, std::string_view text);
@@ -68,6 +82,18 @@ class Builder {
   void arg(std::string_view key_name, double value);
 
   void point(TrackId counter, Picos time, double value);
+  // All points of a counter at once, in order of time: `next` gives one after the other.
+  template <class Next>
+  void points(TrackId counter, size_t count, const Next& next) {
+    Track& track = trace_.tracks_[counter];
+    track.first_point = static_cast<uint32_t>(trace_.point_time_.size());
+    track.points = static_cast<uint32_t>(count);
+    for (size_t i = 0; i < count; ++i) {
+      const auto [time, value] = next(i);
+      trace_.point_time_.push_back(clamped_begin(time));
+      trace_.point_value_.push_back(value);
+    }
+  }
   // Ids are those slice() returned, which settle() translates, or after it those of its trace.
   void flow(SliceId from, SliceId to, StringId kind) { trace_.flows_.push_back({from, to, kind}); }
   void flow(SliceId from, SliceId to, std::string_view kind) { flow(from, to, string(kind)); }
@@ -119,11 +145,6 @@ class Builder {
   std::vector<Block> blocks_;
   boost::unordered_flat_map<uint64_t, LabelId> label_ids_;
 };
-
-// Times of a hostile file, kept where begin + duration cannot overflow (26 days either way).
-inline constexpr int64_t kTimeLimit = int64_t{1} << 61;
-inline int64_t clamped_begin(int64_t ps) { return std::clamp(ps, -kTimeLimit, kTimeLimit); }
-inline int64_t clamped_duration(int64_t ps) { return std::clamp<int64_t>(ps, 0, kTimeLimit); }
 
 inline uint32_t packed_key(KeyId key, ArgType type) {
   return key << 3 | static_cast<uint32_t>(type);

@@ -95,8 +95,10 @@ class Loader {
       }
       text = std::move(*unpacked);
     }
-    auto kept = std::make_shared<const std::string>(std::move(text));
-    add_content("standard input", as_bytes(*kept), kept, Found::kNamed);
+    auto kept = std::make_shared<io::Content>();
+    kept->unpacked = std::move(text);
+    kept->is_unpacked = true;
+    add_content("standard input", kept->bytes(), kept, Found::kNamed);
   }
 
   void add_folder(const fs::path& folder, int depth) {
@@ -128,11 +130,11 @@ class Loader {
       return;
     }
     if (!content->damage.empty()) sources_.problems.push_back(path + ": " + content->damage);
-    auto kept = std::make_shared<const io::Content>(std::move(*content));
+    auto kept = std::make_shared<io::Content>(std::move(*content));
     add_content(path, kept->bytes(), kept, found);
   }
 
-  void add_content(const std::string& path, Bytes bytes, std::shared_ptr<const void> kept,
+  void add_content(const std::string& path, Bytes bytes, const std::shared_ptr<io::Content>& kept,
                    Found found) {
     const Bytes head = bytes.first(std::min<size_t>(bytes.size(), 1 << 16));
     if (const graph::MessageSchema* schema = text_schema(as_text(head))) {
@@ -151,7 +153,8 @@ class Loader {
     if (importer && importer->id == "step_stats")
       return add_stats({stem_of(path), std::nullopt, imports::decode_step_stats(bytes)}, path, kept,
                        bytes.size());
-    auto trace = imports::import_trace({name, bytes, &pool_});
+    const uint64_t size = bytes.size();
+    auto trace = imports::import_trace({name, bytes, &pool_, [&] { kept->forget(); }});
     if (!trace) {
       sources_.problems.push_back(path + ": " + trace.error().text);
       return;
@@ -159,7 +162,7 @@ class Loader {
     Run run;
     run.name = stem_of(path);
     run.source = path;
-    run.bytes = bytes.size();
+    run.bytes = size;
     run.trace = std::make_shared<const trace::Trace>(std::move(*trace));
     run.clock_ns = run.trace->start_ns();
     sources_.runs.push_back(std::move(run));
@@ -195,21 +198,22 @@ class Loader {
     fill.dataflow = !options_.hides_dataflow;
     fill.memory = true;
     fill.steps = false;
-    trace::Builder builder("step_stats");
-    imports::fill_trace({&run, 1}, fill, builder);
+    fill.keeps_nodes = options_.is_compat();  // else nothing looks into `kept` any more
     Run out;
-    out.name = run.name;
-    out.source = path;
-    out.step = run.step;
-    out.bytes = bytes;
-    out.trace = std::make_shared<const trace::Trace>(std::move(builder).finish());
     out.clock_ns = INT64_MAX;
     for (const imports::DeviceStats& device : run.stats.devices) {
       for (const imports::NodeStats& node : device.nodes)
         out.clock_ns = std::min(*out.clock_ns, node.begin_in_ns());
     }
+    trace::Builder builder("step_stats");
+    imports::fill_trace({&run, 1}, fill, builder);
+    out.name = run.name;
+    out.source = path;
+    out.step = run.step;
+    out.bytes = bytes;
+    out.trace = std::make_shared<const trace::Trace>(std::move(builder).finish());
     out.stats = std::make_shared<const imports::StepStats>(std::move(run.stats));
-    out.content = std::move(kept);
+    if (fill.keeps_nodes) out.content = std::move(kept);
     sources_.runs.push_back(std::move(out));
   }
 

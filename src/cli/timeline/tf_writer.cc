@@ -206,8 +206,9 @@ class Writer {
   void produce(const DeviceStats& device, const NodeStats& node, uint32_t lane) {
     const Pids pids = pids_[std::string(device.device)];
     const int64_t end = node.end_at_us();
-    for (size_t k = 0; k < node.outputs.size(); ++k) {
-      const NodeOutput& output = node.outputs[k];
+    details_.read(node);
+    for (size_t k = 0; k < details_.outputs.size(); ++k) {
+      const NodeOutput& output = details_.outputs[k];
       std::string name(node.name);
       if (k > 0) name += fmt::format(":{}", k);
       Tensor tensor{name, std::string(output.allocator)};
@@ -306,6 +307,7 @@ class Writer {
   int next_pid_ = 1;
   int64_t next_flow_ = 0, first_object_ = 0;
   std::map<std::string, Pids> pids_;
+  imports::NodeDetails details_;              // of the node at hand
   std::vector<std::vector<uint32_t>> lanes_;  // by device
   std::vector<Tensor> tensors_;               // in order of first appearance
   std::map<std::string, size_t, std::less<>> by_name_;

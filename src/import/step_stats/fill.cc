@@ -8,15 +8,18 @@
 #include <tuple>
 
 #include "base/strings.h"
+#include "import/step_stats/lanes.h"
 
 namespace sonde::imports {
 namespace {
 
 using trace::Builder;
 using trace::Diagnostic;
+using trace::KeyId;
 using trace::kNone;
 using trace::LabelId;
 using trace::SliceId;
+using trace::StringId;
 using trace::TrackId;
 using trace::TrackKind;
 
@@ -58,21 +61,25 @@ std::string gpu_of(std::string_view device) {
   return fmt::format("/device:GPU:{}", number);
 }
 
-std::string usual_label(const NodeLabel& label) {
-  std::string text = fmt::format("{} = {}(", label.name, label.op);
+// Whether the label is `name = op(input, input)` and so says nothing the arguments do not.
+bool is_usual(std::string_view text, const NodeLabel& label) {
+  const auto take = [&](std::string_view part) {
+    if (!text.starts_with(part)) return false;
+    text.remove_prefix(part.size());
+    return true;
+  };
+  if (!take(label.name) || !take(" = ") || !take(label.op) || !take("(")) return false;
   for (size_t i = 0; i < label.inputs.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += label.inputs[i];
+    if ((i > 0 && !take(", ")) || !take(label.inputs[i])) return false;
   }
-  return text + ")";
+  return text == ")";
 }
 
 struct Tensor {
   SliceId producer;
-  TrackId track;
-  int64_t begin, last;  // ps
+  uint32_t allocator;  // index into counters_
+  int64_t last;        // ps
   int64_t bytes;
-  std::string_view allocator;
 };
 
 class Filler {
@@ -80,12 +87,19 @@ class Filler {
   Filler(const StepStatsOptions& options, Builder& builder)
       : options_(options), builder_(builder) {}
 
-  void run(std::span<const StepStatsRun> runs) {
+  void run(std::span<StepStatsRun> runs) {
     place(runs);
+    size_t nodes = 0;
+    for (const StepStatsRun& run : runs) nodes += run.stats.node_count();
+    builder_.reserve(nodes + runs.size(), 16 * nodes);
     for (size_t i = 0; i < runs.size(); ++i) {
       if (!extents_[i].empty()) add_run(runs[i], i);
+      if (!options_.keeps_nodes) runs[i].stats.devices = {};
     }
-    for (const auto& [allocator, counter] : counters_) add_memory(counter);
+    tensors_ = {};
+    order_ = {};
+    labels_ = {};
+    add_memory();
     report(runs);
   }
 
@@ -145,19 +159,22 @@ class Filler {
         op_numbers_.try_emplace(parse_label(kernel, true).name, op_numbers_.size());
     }
     std::vector<Placed> placed;
-    for (const DeviceStats& device : run.stats.devices) add_device(device, index, placed);
+    order_.reserve(run.stats.node_count());
+    for (const DeviceStats& device : run.stats.devices) {
+      if (!is_gpu_trace(device.device)) placed.push_back({&device, slice_count()});
+      add_device(device, index);
+    }
     connect(placed);
     if (options_.steps) mark_step(run, index);
     if (options_.memory) collect_memory();
   }
 
+  // A device whose nodes are ops: they became slices one after the other.
   struct Placed {
-    const NodeStats* node;
-    SliceId slice;
-    TrackId track;
-    int64_t begin, end;
-    std::vector<std::string_view> inputs;
+    const DeviceStats* device;
+    SliceId first;
   };
+  SliceId slice_count() const { return static_cast<SliceId>(builder_.slice_count()); }
 
   // --- tracks ---
 
@@ -220,60 +237,15 @@ class Filler {
     return found->second;
   }
 
-  // Whether two nodes of one recorded thread overlap without nesting: then it is no thread.
-  static bool overlaps(const DeviceStats& device) {
-    std::vector<std::tuple<uint32_t, int64_t, int64_t>> spans;  // thread, begin, -end
-    for (const NodeStats& node : device.nodes) {
-      const int64_t begin = node.begin_in_ns(), length = node.duration_in_ns();
-      const int64_t end = begin > INT64_MAX - length ? begin : begin + length;
-      spans.emplace_back(node.thread, begin, -end);
-    }
-    std::sort(spans.begin(), spans.end());
-    std::vector<int64_t> open;
-    for (size_t i = 0; i < spans.size(); ++i) {
-      const auto& [thread, begin, negative_end] = spans[i];
-      if (i > 0 && std::get<0>(spans[i - 1]) != thread) open.clear();
-      while (!open.empty() && open.back() <= begin) open.pop_back();
-      if (!open.empty() && -negative_end > open.back()) return true;
-      open.push_back(-negative_end);
-    }
-    return false;
-  }
-
-  static std::vector<uint32_t> dense_lanes(const DeviceStats& device) {
-    std::vector<uint32_t> order(device.nodes.size()), lanes(device.nodes.size());
-    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      return device.nodes[a].begin_in_ns() < device.nodes[b].begin_in_ns();
-    });
-    std::map<int64_t, std::vector<uint32_t>> free;  // lanes by their end
-    uint32_t used = 0;
-    for (const uint32_t i : order) {
-      const int64_t begin = device.nodes[i].begin_in_ns();
-      const int64_t length = device.nodes[i].duration_in_ns();
-      uint32_t lane = used;
-      if (!free.empty() && free.begin()->first <= begin) {
-        lane = free.begin()->second.back();
-        free.begin()->second.pop_back();
-        if (free.begin()->second.empty()) free.erase(free.begin());
-      } else {
-        ++used;
-      }
-      lanes[i] = lane;
-      free[begin > INT64_MAX - length ? begin : begin + length].push_back(lane);
-    }
-    return lanes;
-  }
-
   // --- slices ---
 
-  void add_device(const DeviceStats& device, size_t run, std::vector<Placed>& placed) {
+  void add_device(const DeviceStats& device, size_t run) {
     const TrackId process = device_track(device.device);
     const bool gpu = is_gpu_trace(device.device);
     std::vector<uint32_t> lanes;
     if (options_.lanes == Lanes::kPacked) {
       lanes = dense_lanes(device);
-    } else if (options_.lanes == Lanes::kTensorFlow || overlaps(device)) {
+    } else if (options_.lanes == Lanes::kTensorFlow || has_overlaps(device)) {
       lanes = packed_lanes(device);
     }
     for (size_t i = 0; i < device.nodes.size(); ++i) {
@@ -283,95 +255,123 @@ class Filler {
       const TrackId track = lane_track(process, device, lane, !lanes.empty());
       const int64_t begin = to_ps(node.begin_in_ns(), run);
       const int64_t length = std::min(node.duration_in_ns(), trace::kTimeLimit / 1000) * 1000;
-      const SliceId slice = builder_.slice(track, {begin}, {length}, slice_label(node, label, gpu));
+      builder_.slice(track, {begin}, {length}, slice_label(node, label, gpu));
       add_args(node, label, gpu, device.device);
-      if (gpu) continue;
-      placed.push_back({&node, slice, track, begin, begin + length, label.inputs});
     }
   }
+
+  // Text that is UTF-8; repaired in `scratch_`, which the next call overwrites, where it is not.
+  std::string_view cleaned(std::string_view text) {
+    return is_utf8(text) ? text : (scratch_ = to_utf8(text));
+  }
+  StringId string(std::string_view text) { return builder_.string(cleaned(text)); }
 
   // An op is "name:Type" as in every other TensorFlow capture and shown by its type; a kernel is
   // the tracer's text for it.
   LabelId slice_label(const NodeStats& node, const NodeLabel& label, bool gpu) {
-    std::string name, shown;
     if (gpu) {
-      name = clean(trimmed(node.label.substr(0, node.label.find("@@"))));
-      if (name.empty()) name = clean(node.name);
-    } else if (label.op == "unknown" || label.op == node.name || label.op.empty()) {
-      name = clean(node.name);
-    } else {
-      name = fmt::format("{}:{}", clean(node.name), clean(label.op));
-      shown = clean(label.op);
+      const std::string_view name = trimmed(node.label.substr(0, node.label.find("@@")));
+      return plain_label(name.empty() ? node.name : name, "kernel");
     }
-    if (name.empty()) name = "[no name]";
-    if (shown.empty()) return builder_.label(name, gpu ? "kernel" : "Op");
-    const auto [found, added] = labels_.try_emplace(name, kNone);
+    if (label.op == "unknown" || label.op == node.name || label.op.empty())
+      return plain_label(node.name, "Op");
+    full_name_.clear();
+    full_name_ += cleaned(node.name);
+    full_name_ += ':';
+    full_name_ += cleaned(label.op);
+    const StringId full = builder_.string(full_name_);
+    const auto [found, added] = labels_.try_emplace(full, kNone);
     if (added)
-      found->second = builder_.own_label(builder_.string(name), builder_.string(shown), {},
-                                         builder_.string("Op"));
+      found->second = builder_.own_label(full, string(label.op), {}, builder_.string("Op"));
     return found->second;
+  }
+  LabelId plain_label(std::string_view name, std::string_view category) {
+    return builder_.label(name.empty() ? "[no name]" : cleaned(name), category);
+  }
+
+  void text_arg(KeyId key, std::string_view text) {
+    builder_.arg(key, {trace::ArgType::kText, string(text)});
+  }
+  void number_arg(KeyId key, int64_t value) {
+    builder_.arg(key, {trace::ArgType::kInt, static_cast<uint64_t>(value)});
+  }
+  KeyId input_key(size_t i) {
+    if (i == input_keys_.size()) input_keys_.push_back(builder_.key(fmt::format("input{}", i)));
+    return input_keys_[i];
   }
 
   void add_args(const NodeStats& node, const NodeLabel& label, bool gpu, std::string_view device) {
-    builder_.arg("name", clean(label.name));
-    builder_.arg("op", clean(label.op));
+    details_.read(node);
+    text_arg(keys_.name, label.name);
+    text_arg(keys_.op, label.op);
     for (size_t i = 0; i < label.inputs.size() && i < 1000; ++i)
-      builder_.arg(fmt::format("input{}", i), clean(label.inputs[i]));
-    if (!node.label.empty() && node.label != usual_label(label))
-      builder_.arg("label", clean(node.label));
+      text_arg(input_key(i), label.inputs[i]);
+    if (!node.label.empty() && !is_usual(node.label, label)) text_arg(keys_.label, node.label);
     if (gpu) {
-      builder_.arg("device", clean(device));
-      if (!label.name.empty() && label.name != node.name) builder_.arg("tf_op", clean(label.name));
+      text_arg(keys_.device, device);
+      if (!label.name.empty() && label.name != node.name) text_arg(keys_.tf_op, label.name);
       const bool copy = node.name.find("MEMCPY") != std::string_view::npos ||
                         node.label.find("MEMCPY") != std::string_view::npos;
-      if (copy) builder_.arg("memcpy_details", clean(node.label));
+      if (copy) text_arg(keys_.memcpy_details, node.label);
     }
     // Launch and kernels of one op are told together by the op's name in the tracer's label.
     if (const auto found = op_numbers_.find(label.name); found != op_numbers_.end())
-      builder_.arg("correlation_id", static_cast<int64_t>(found->second));
-    if (node.op_end_us != 0 || node.op_start_us != 0) {
-      builder_.arg("op_start_rel_us", node.op_start_us);
-      builder_.arg("op_end_rel_us", node.op_end_us);
+      number_arg(keys_.correlation_id, static_cast<int64_t>(found->second));
+    if (details_.op_end_us != 0 || details_.op_start_us != 0) {
+      number_arg(keys_.op_start, details_.op_start_us);
+      number_arg(keys_.op_end, details_.op_end_us);
     }
-    if (node.scheduled_us != 0) builder_.arg("scheduled_us", node.scheduled_us);
-    if (node.thread != 0) builder_.arg("thread_id", static_cast<int64_t>(node.thread));
-    if (node.allocator_bytes != 0) builder_.arg("allocator_bytes", node.allocator_bytes);
-    if (!node.outputs.empty()) {
+    if (details_.scheduled_us != 0) number_arg(keys_.scheduled, details_.scheduled_us);
+    if (node.thread != 0) number_arg(keys_.thread, static_cast<int64_t>(node.thread));
+    if (details_.allocator_bytes != 0) number_arg(keys_.allocator_bytes, details_.allocator_bytes);
+    if (!details_.outputs.empty()) {
       uint64_t bytes = 0;
-      for (const NodeOutput& output : node.outputs)
+      for (const NodeOutput& output : details_.outputs)
         bytes += static_cast<uint64_t>(output.requested_bytes);
-      builder_.arg("outputs", static_cast<int64_t>(node.outputs.size()));
-      builder_.arg("output_bytes", static_cast<int64_t>(bytes));
+      number_arg(keys_.outputs, static_cast<int64_t>(details_.outputs.size()));
+      number_arg(keys_.output_bytes, static_cast<int64_t>(bytes));
     }
-    if (options_.steps) builder_.arg("group_id", group_);
+    if (options_.steps) number_arg(keys_.group_id, group_);
   }
 
-  // Tensors live from their op's start to the end of the last op that reads them.
+  // Tensors live from their op's start to the end of the last op that reads them. Names of tensors
+  // that are read are arguments by now: one that is no known string has no reader.
   void connect(const std::vector<Placed>& placed) {
     for (const Placed& p : placed) {
-      for (size_t k = 0; k < p.node->outputs.size(); ++k) {
-        const NodeOutput& output = p.node->outputs[k];
-        std::string name(p.node->name);
-        if (k > 0) name += fmt::format(":{}", k);
-        tensors_.insert_or_assign(name, order_.size());
-        order_.push_back({p.slice, p.track, p.begin, p.end,
-                          std::max<int64_t>(0, output.requested_bytes), output.allocator});
-      }
+      for (size_t i = 0; i < p.device->nodes.size(); ++i)
+        produce(p.device->nodes[i], p.first + static_cast<SliceId>(i));
     }
     for (const Placed& p : placed) {
-      for (const std::string_view input : p.inputs) {
-        auto found = tensors_.find(input);
-        if (found == tensors_.end()) {
-          const size_t suffix = input.rfind("/_");
-          if (suffix == std::string_view::npos || suffix == 0) continue;
-          found = tensors_.find(input.substr(0, suffix));
-          if (found == tensors_.end()) continue;
-        }
-        Tensor& tensor = order_[found->second];
-        tensor.last = std::max(tensor.last, p.end - 1'000'000);
-        if (options_.dataflow && tensor.track != p.track)
-          builder_.flow(tensor.producer, p.slice, "DataFlow");
+      for (size_t i = 0; i < p.device->nodes.size(); ++i)
+        consume(p.device->nodes[i], p.first + static_cast<SliceId>(i));
+    }
+  }
+
+  void produce(const NodeStats& node, SliceId slice) {
+    details_.read(node);
+    for (size_t k = 0; k < details_.outputs.size(); ++k) {
+      const NodeOutput& output = details_.outputs[k];
+      const StringId name =
+          builder_.find(k == 0 ? cleaned(node.name) : fmt::format("{}:{}", clean(node.name), k));
+      if (name != kNone) tensors_.insert_or_assign(name, static_cast<uint32_t>(order_.size()));
+      order_.push_back({slice, counter_of(output), builder_.end_of(slice).value,
+                        std::max<int64_t>(0, output.requested_bytes)});
+    }
+  }
+
+  void consume(const NodeStats& node, SliceId slice) {
+    for (const std::string_view input : parse_label(node, false).inputs) {
+      auto found = tensors_.find(builder_.find(cleaned(input)));
+      if (found == tensors_.end()) {
+        const size_t suffix = input.rfind("/_");
+        if (suffix == std::string_view::npos || suffix == 0) continue;
+        found = tensors_.find(builder_.find(cleaned(input.substr(0, suffix))));
+        if (found == tensors_.end()) continue;
       }
+      Tensor& tensor = order_[found->second];
+      tensor.last = std::max(tensor.last, builder_.end_of(slice).value - 1'000'000);
+      if (options_.dataflow && builder_.track_of(tensor.producer) != builder_.track_of(slice))
+        builder_.flow(tensor.producer, slice, "DataFlow");
     }
   }
 
@@ -402,25 +402,48 @@ class Filler {
     std::vector<std::pair<int64_t, int64_t>> changes;  // time, bytes
   };
 
+  // Outputs without an allocator and without bytes are in none.
+  uint32_t counter_of(const NodeOutput& output) {
+    if (output.allocator.empty() && output.requested_bytes <= 0) return kNone;
+    const auto found = counter_ids_.find(output.allocator);
+    if (found != counter_ids_.end()) return found->second;
+    const auto id = static_cast<uint32_t>(counters_.size());
+    counter_ids_.emplace(std::string(output.allocator), id);
+    counters_.push_back({output.allocator.empty() ? "memory" : clean(output.allocator), {}});
+    return id;
+  }
+
   void collect_memory() {
+    std::vector<size_t> more(counters_.size(), 0);
     for (const Tensor& tensor : order_) {
-      if (tensor.allocator.empty() && tensor.bytes == 0) continue;
-      Counter& counter = counters_[std::string(tensor.allocator)];
-      counter.name = tensor.allocator.empty() ? "memory" : clean(tensor.allocator);
-      counter.changes.emplace_back(tensor.begin, tensor.bytes);
-      counter.changes.emplace_back(tensor.last, -tensor.bytes);
+      if (tensor.allocator != kNone) more[tensor.allocator] += 2;
+    }
+    for (size_t i = 0; i < more.size(); ++i) {
+      auto& changes = counters_[i].changes;
+      if (changes.capacity() < changes.size() + more[i])
+        changes.reserve(std::max(changes.size() + more[i], 2 * changes.size()));
+    }
+    for (const Tensor& tensor : order_) {
+      if (tensor.allocator == kNone) continue;
+      auto& changes = counters_[tensor.allocator].changes;
+      changes.emplace_back(builder_.begin_of(tensor.producer).value, tensor.bytes);
+      changes.emplace_back(tensor.last, -tensor.bytes);
     }
   }
 
-  void add_memory(const Counter& counter) {
-    if (memory_ == kNone) memory_ = builder_.process("Allocators", 0);
-    const TrackId track = builder_.track(TrackKind::kCounter, memory_, counter.name, 0);
-    auto changes = counter.changes;
-    std::stable_sort(changes.begin(), changes.end());
-    double total = 0;
-    for (const auto& [time, bytes] : changes) {
-      total += static_cast<double>(bytes);
-      builder_.point(track, {time}, total);
+  void add_memory() {
+    for (const auto& [allocator, id] : counter_ids_) {
+      Counter& counter = counters_[id];
+      if (counter.changes.empty()) continue;
+      if (memory_ == kNone) memory_ = builder_.process("Allocators", 0);
+      const TrackId track = builder_.track(TrackKind::kCounter, memory_, counter.name, 0);
+      std::sort(counter.changes.begin(), counter.changes.end());
+      double total = 0;
+      builder_.points(track, counter.changes.size(), [&](size_t i) {
+        total += static_cast<double>(counter.changes[i].second);
+        return std::pair(counter.changes[i].first, total);
+      });
+      counter.changes = {};
     }
   }
 
@@ -456,19 +479,42 @@ class Filler {
   int64_t group_ = 0;
   std::map<std::string, TrackId> processes_;
   std::map<std::tuple<TrackId, std::string, uint32_t>, TrackId> lanes_;
-  boost::unordered_flat_map<std::string, LabelId> labels_;
-  std::map<std::string_view, size_t> op_numbers_;  // ops with kernels
-  std::map<std::string, size_t, std::less<>> tensors_;
+  boost::unordered_flat_map<StringId, LabelId> labels_;
+  std::map<std::string_view, size_t> op_numbers_;          // ops with kernels
+  boost::unordered_flat_map<StringId, uint32_t> tensors_;  // by name, into order_
   std::vector<Tensor> order_;
-  std::map<std::string, Counter> counters_;
+  std::vector<Counter> counters_;
+  std::map<std::string, uint32_t, std::less<>> counter_ids_;  // by allocator
+  NodeDetails details_;                                       // of the node at hand
+  std::string scratch_, full_name_;
+  std::vector<KeyId> input_keys_;
+  struct Keys {
+    explicit Keys(Builder& b)
+        : name(b.key("name")),
+          op(b.key("op")),
+          label(b.key("label")),
+          device(b.key("device")),
+          tf_op(b.key("tf_op")),
+          memcpy_details(b.key("memcpy_details")),
+          correlation_id(b.key("correlation_id")),
+          op_start(b.key("op_start_rel_us")),
+          op_end(b.key("op_end_rel_us")),
+          scheduled(b.key("scheduled_us")),
+          thread(b.key("thread_id")),
+          allocator_bytes(b.key("allocator_bytes")),
+          outputs(b.key("outputs")),
+          output_bytes(b.key("output_bytes")),
+          group_id(b.key("group_id")) {}
+    KeyId name, op, label, device, tf_op, memcpy_details, correlation_id, op_start, op_end,
+        scheduled, thread, allocator_bytes, outputs, output_bytes, group_id;
+  } keys_{builder_};
   TrackId steps_ = kNone, memory_ = kNone;
   int64_t next_process_ = 0;
 };
 
 }  // namespace
 
-void fill_trace(std::span<const StepStatsRun> runs, const StepStatsOptions& options,
-                Builder& builder) {
+void fill_trace(std::span<StepStatsRun> runs, const StepStatsOptions& options, Builder& builder) {
   Filler(options, builder).run(runs);
 }
 

@@ -30,11 +30,12 @@ struct StepStatsOptions {
   bool memory = true;
   // Marks each run as a step and gives its slices to it; off where runs are told apart otherwise.
   bool steps = true;
+  bool keeps_nodes = false;  // of the runs; else each is emptied once it is in the trace
 };
 
 // Runs that lie far apart in time (minutes between steps of milliseconds) are moved together, which
 // a diagnosis says; each run's own time stays in its arguments.
-void fill_trace(std::span<const StepStatsRun> runs, const StepStatsOptions& options,
+void fill_trace(std::span<StepStatsRun> runs, const StepStatsOptions& options,
                 trace::Builder& builder);
 
 }  // namespace sonde::imports

@@ -18,7 +18,7 @@ Result<void> read_message(const Input& input, trace::Builder& builder) {
   for (const std::string_view ending : {".gz", ".pb", ".run_metadata"}) {
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
   }
-  const StepStatsRun run{std::move(name), std::nullopt, decode_step_stats(input.bytes)};
+  StepStatsRun run{std::move(name), std::nullopt, decode_step_stats(input.bytes)};
   if (run.stats.node_count() == 0)
     return fail(Code::kUnsupported,
                 "the run metadata holds no step statistics; trace the run with "

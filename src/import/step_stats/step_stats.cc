@@ -31,74 +31,51 @@ void read_output(Bytes message, NodeOutput& output, bool& cut) {
   });
 }
 
-void read_memory(Bytes message, NodeStats& node, bool& cut) {
-  walk_fields(message, cut, [&](const wire::Field& f) {
+void read_memory(Bytes message, NodeDetails& details) {
+  walk_fields(message, details.cut, [&](const wire::Field& f) {
     if (f.is_bytes()) return;
-    if (f.number == 2) node.allocator_bytes = wrapped_sum(node.allocator_bytes, f.as_int());
-    if (f.number == 3) node.peak_bytes = wrapped_sum(node.peak_bytes, f.as_int());
+    if (f.number == 2) details.allocator_bytes = wrapped_sum(details.allocator_bytes, f.as_int());
+    if (f.number == 3) details.peak_bytes = wrapped_sum(details.peak_bytes, f.as_int());
   });
 }
 
-void read_node(Bytes message, NodeStats& node, bool& cut) {
+NodeStats node_in(Bytes message) {
+  NodeStats node;
+  node.message = message;
+  bool cut = false;
   walk_fields(message, cut, [&](const wire::Field& f) {
     if (f.is_bytes()) {
       if (f.number == 1) node.name = f.text();
-      if (f.number == 6) read_memory(f.bytes, node, cut);
-      if (f.number == 7) read_output(f.bytes, node.outputs.emplace_back(), cut);
       if (f.number == 8) node.label = f.text();
       return;
     }
-    switch (f.number) {
-      case 2:
-        node.start_us = f.as_int();
-        break;
-      case 3:
-        node.op_start_us = f.as_int();
-        break;
-      case 4:
-        node.op_end_us = f.as_int();
-        break;
-      case 5:
-        node.end_us = f.as_int();
-        break;
-      case 9:
-        node.scheduled_us = f.as_int();
-        break;
-      case 10:
-        node.thread = static_cast<uint32_t>(f.bits);
-        break;
-      case 13:
-        node.start_ns = f.as_int();
-        break;
-      case 14:
-        node.op_start_ns = f.as_int();
-        break;
-      case 15:
-        node.op_end_ns = f.as_int();
-        break;
-      case 16:
-        node.end_ns = f.as_int();
-        break;
-      case 17:
-        node.scheduled_ns = f.as_int();
-        break;
-      default:
-        break;
-    }
+    if (f.number == 2) node.start_us = f.as_int();
+    if (f.number == 5) node.end_us = f.as_int();
+    if (f.number == 10) node.thread = static_cast<uint32_t>(f.bits);
+    if (f.number == 13) node.start_ns = f.as_int();
+    if (f.number == 16) node.end_ns = f.as_int();
   });
+  return node;
+}
+
+size_t nodes_in(Bytes device) {
+  size_t count = 0;
+  bool cut = false;
+  walk_fields(device, cut, [&](const wire::Field& f) { count += f.number == 2 && f.is_bytes(); });
+  return count;
 }
 
 void read_device(Bytes message, StepStats& stats) {
   DeviceStats device;
+  device.nodes.reserve(nodes_in(message));
+  NodeDetails details;
   walk_fields(message, stats.cut, [&](const wire::Field& f) {
     if (!f.is_bytes()) return;
     if (f.number == 1) device.device = f.text();
     if (f.number == 2) {
-      NodeStats node;
-      bool cut = false;
-      read_node(f.bytes, node, cut);
-      stats.damaged += cut;
-      device.nodes.push_back(std::move(node));
+      device.nodes.push_back(node_in(f.bytes));
+      details.read(device.nodes.back());
+      stats.damaged += details.cut;
     }
     if (f.number == 3) {
       std::pair<uint32_t, std::string_view> entry{0, {}};
@@ -168,6 +145,22 @@ int64_t NodeStats::begin_in_ns() const {
 int64_t NodeStats::duration_in_ns() const {
   const int64_t ns = end_ns != 0 ? end_ns : end_us > INT64_MAX / 1000 ? 0 : end_us * 1000;
   return std::max<int64_t>(0, ns);
+}
+
+void NodeDetails::read(const NodeStats& node) {
+  op_start_us = op_end_us = scheduled_us = allocator_bytes = peak_bytes = 0;
+  outputs.clear();
+  cut = false;
+  walk_fields(node.message, cut, [&](const wire::Field& f) {
+    if (f.is_bytes()) {
+      if (f.number == 6) read_memory(f.bytes, *this);
+      if (f.number == 7) read_output(f.bytes, outputs.emplace_back(), cut);
+      return;
+    }
+    if (f.number == 3) op_start_us = f.as_int();
+    if (f.number == 4) op_end_us = f.as_int();
+    if (f.number == 9) scheduled_us = f.as_int();
+  });
 }
 
 size_t StepStats::node_count() const {
@@ -255,6 +248,7 @@ NodeLabel parse_label(const NodeStats& node, bool is_gpu_trace) {
 
 std::vector<uint32_t> packed_lanes(const DeviceStats& device) {
   std::vector<uint32_t> lanes;
+  lanes.reserve(device.nodes.size());
   LaneEnds ends;
   for (const NodeStats& node : device.nodes)
     lanes.push_back(ends.place(node.start_us, node.end_at_us()));

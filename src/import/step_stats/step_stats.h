@@ -30,19 +30,28 @@ struct NodeOutput {
   int64_t requested_bytes = 0;
 };
 
+// Captures hold millions of nodes: only what every reader asks for is kept decoded.
 struct NodeStats {
   std::string_view name, label;
-  int64_t start_us = 0, op_start_us = 0, op_end_us = 0, end_us = 0;  // the last three: relative
-  int64_t scheduled_us = 0;
-  int64_t start_ns = 0, op_start_ns = 0, op_end_ns = 0, end_ns = 0, scheduled_ns = 0;  // 0 = absent
+  Bytes message;                     // NodeExecStats
+  int64_t start_us = 0, end_us = 0;  // the end: relative
+  int64_t start_ns = 0, end_ns = 0;  // 0 = absent
   uint32_t thread = 0;
-  int64_t allocator_bytes = 0, peak_bytes = 0;  // sums over the allocators of `memory`
-  std::vector<NodeOutput> outputs;
 
   int64_t end_at_us() const;  // start_us + end_us; wraps around on hostile numbers
   // In nanoseconds, from the finer fields where the file has them.
   int64_t begin_in_ns() const;
   int64_t duration_in_ns() const;
+};
+
+// The rest of a node, decoded when asked for.
+struct NodeDetails {
+  int64_t op_start_us = 0, op_end_us = 0, scheduled_us = 0;  // the first two: relative
+  int64_t allocator_bytes = 0, peak_bytes = 0;               // sums over the allocators of `memory`
+  std::vector<NodeOutput> outputs;
+  bool cut = false;  // the message ends early or is damaged
+
+  void read(const NodeStats& node);  // replaces what was there
 };
 
 struct DeviceStats {

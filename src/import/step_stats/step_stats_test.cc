@@ -97,7 +97,11 @@ TEST_CASE("step stats: both forms are told apart by content and read alike") {
     REQUIRE(stats.devices.size() == 3);
     CHECK(stats.node_count() == 4);
     CHECK_FALSE(stats.cut);
-    CHECK(stats.devices[0].nodes[0].outputs[0].requested_bytes == 64);
+    NodeDetails details;
+    details.read(stats.devices[0].nodes[1]);
+    details.read(stats.devices[0].nodes[0]);
+    REQUIRE(details.outputs.size() == 1);
+    CHECK(details.outputs[0].requested_bytes == 64);
     CHECK(stats.devices[0].nodes[1].thread == 2);
   }
 }
