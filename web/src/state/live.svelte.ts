@@ -98,7 +98,7 @@ export async function startLive(): Promise<void> {
     } else if (pollTimer === 0) {
       pollTimer = window.setInterval(() => void poll(), Math.max(5, habits.pollSeconds) * 1000);
     }
-  }, runs.rev === 0 ? '' : `${runs.boot}.${runs.rev}`);
+  }, runs.boot === '' ? '' : `${runs.boot}.${runs.rev}`);
 }
 
 let streaming = false;
