@@ -128,7 +128,7 @@ uint64_t content_hash(std::string_view body) {
     state = mixed(a ^ state, b ^ 0xA0761D6478BD642Fu);
   }
   uint64_t a = 0, b = 0;
-  std::memcpy(&a, p, left < 8 ? left : 8);
+  if (left > 0) std::memcpy(&a, p, left < 8 ? left : 8);
   if (left > 8) std::memcpy(&b, p + 8, left - 8);
   return mixed(mixed(a ^ state, b ^ 0xE7037ED1A0B428DBu), 0x8EBC6AF09C88C6E3u);
 }
