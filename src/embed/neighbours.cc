@@ -5,7 +5,8 @@
 // The library reads the neighbour behind the last one to prefetch it, up to three bytes past its
 // own block; the sanitizer is told not to look there.
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((no_sanitize("address"))), apply_to = function)
+#pragma clang attribute push(__attribute__((no_sanitize("address", "pointer-overflow"))), \
+                             apply_to = function)
 #endif
 #include <hnswlib/hnswlib.h>
 #if defined(__clang__)
