@@ -19,12 +19,10 @@ namespace {
 // The version of xprof whose routes these are; clients compare it with what wrote their caches.
 constexpr std::string_view kVersion = "2.24.2";
 
-// Sessions of the profile plug-in, and runs whose event files hold run metadata. Captures that lie
-// about loosely are Sonde's own extra.
+// Sessions of the profile plug-in. Run metadata and captures that lie about loosely are Sonde's own
+// extra: TensorBoard shows no Profile tab for them, and its page must not be told otherwise.
 bool is_listed(const Captures::Entry& entry) {
-  if (entry.files.path.find("/plugins/profile/") != std::string::npos) return true;
-  const auto& files = entry.files.files;
-  return !files.empty() && files.front().kind == imports::FileKind::kEventFile;
+  return entry.files.path.find("/plugins/profile/") != std::string::npos;
 }
 
 Answer runs(const Context& context, const Request&) {
