@@ -77,7 +77,7 @@ def test_run_metadata_is_not_listed_to_tensorboard_but_answers_by_name(tmp_path)
             return json.loads(server.ask("/data/plugin/profile/" + path).body)
 
         for _ in range(200):  # until the event file is read
-            sessions = json.loads(server.ask("/api/v1/profile/sessions").body)["sessions"]
+            sessions = json.loads(server.ask("/api/v1/profile/sessions").body)
             if sessions:
                 break
             time.sleep(0.05)
