@@ -133,18 +133,19 @@ class LaneEnds {
   std::vector<int64_t> least_{0, 0, 0, INT64_MAX};  // lane 0 is open from time 0 on
 };
 
+// Nonsense that does not fit counts as nothing.
+int64_t ns_of(int64_t us) {
+  return us > INT64_MAX / 1000 || us < -INT64_MAX / 1000 ? 0 : us * 1000;
+}
+
 }  // namespace
 
 int64_t NodeStats::end_at_us() const { return wrapped_sum(start_us, end_us); }
 
-int64_t NodeStats::begin_in_ns() const {
-  if (start_ns != 0) return start_ns;
-  return start_us > INT64_MAX / 1000 || start_us < -INT64_MAX / 1000 ? 0 : start_us * 1000;
-}
+int64_t NodeStats::begin_in_ns() const { return start_ns != 0 ? start_ns : ns_of(start_us); }
 
 int64_t NodeStats::duration_in_ns() const {
-  const int64_t ns = end_ns != 0 ? end_ns : end_us > INT64_MAX / 1000 ? 0 : end_us * 1000;
-  return std::max<int64_t>(0, ns);
+  return std::max<int64_t>(0, end_ns != 0 ? end_ns : ns_of(end_us));
 }
 
 void NodeDetails::read(const NodeStats& node) {
