@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Projections beside NumPy, scikit-learn, openTSNE, umap-learn and TensorBoard's own page.
 
-    bench/embed.py                            quality at 1 000 points, the speed race at the sizes of issue 15
+    bench/embed.py                            quality at 1 000 points, the speed race at full size
     bench/embed.py --small                    all parts at sizes that end in two minutes: is the bench in order?
     bench/embed.py --only quality             PCA against NumPy's SVD; t-SNE, UMAP by trustworthiness and recall
     bench/embed.py --only speed               t-SNE 10 000 x 200, 1000 iterations; UMAP 5 000 x 200; all contestants
