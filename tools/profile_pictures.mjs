@@ -2,12 +2,12 @@
 //   node tools/profile_pictures.mjs [OUT] [NAME ...]    (default OUT: docs/images; all pages unless named)
 // Pages of a GPU's kernels are not among them: the repository holds no capture of one.
 // Needs build/release/sonde and the page's node_modules (playwright-core) and chromium.
-import {spawn} from 'node:child_process';
 import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {serve} from './serve.mjs';
 import {gunzipSync} from 'node:zlib';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -50,16 +50,7 @@ for (const [session, files] of Object.entries(CAPTURES)) {
   mkdirSync(folder, {recursive: true});
   for (const [file, source] of Object.entries(files)) writeFileSync(join(folder, file), gunzipSync(readFileSync(join(root, 'tests/data/profile', source))));
 }
-const program = spawn(process.env.SONDE_PROGRAM ?? join(root, 'build/release/sonde'), ['--logdir', logs, '--port', '0', '--host', '127.0.0.1', '--sidecar', 'off', '--window_title', 'captures'], {stdio: ['ignore', 'ignore', 'pipe']});
-const address = await new Promise((resolve, reject) => {
-  let text = '';
-  program.stderr.on('data', (chunk) => {
-    text += chunk;
-    const found = /at (http:\S+)/.exec(text);
-    if (found) resolve(found[1]);
-  });
-  program.on('exit', (code) => reject(new Error(`the program ended with ${code}: ${text}`)));
-});
+const {program, address} = await serve(logs, '--window_title', 'captures');
 const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium'});
 for (const scheme of ['light', 'dark']) {
   for (const [name, view] of Object.entries(PAGES).filter(([one]) => wanted.length === 0 || wanted.includes(one))) {

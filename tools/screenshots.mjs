@@ -5,27 +5,18 @@
 //   bench/graph.py --make DIR --nodes 152; node tools/screenshots.mjs DIR docs/images graphs
 // Those of the profile pages come from tools/profile_pictures.mjs.
 // Needs build/release/sonde and the page's node_modules (playwright-core) and chromium.
-import {spawn} from 'node:child_process';
 import {mkdirSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {serve} from './serve.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const {chromium} = createRequire(join(root, 'web/package.json'))('playwright-core');
 const [logdir, out = join(root, 'docs/images'), ...wanted] = process.argv.slice(2);
 mkdirSync(out, {recursive: true});
 
-const program = spawn(process.env.SONDE_PROGRAM ?? join(root, 'build/release/sonde'), ['--logdir', logdir, '--port', '0', '--host', '127.0.0.1', '--sidecar', 'off'], {stdio: ['ignore', 'ignore', 'pipe']});
-const address = await new Promise((resolve, reject) => {
-  let text = '';
-  program.stderr.on('data', (chunk) => {
-    text += chunk;
-    const found = /at (http:\S+)/.exec(text);
-    if (found) resolve(found[1]);
-  });
-  program.on('exit', (code) => reject(new Error(`the program ended with ${code}: ${text}`)));
-});
+const {program, address} = await serve(logdir);
 
 /** The upper half of the last axis, as a person would look for the best. */
 async function brush(page) {

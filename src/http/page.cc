@@ -1,5 +1,7 @@
 #include "http/page.h"
 
+#include "base/html.h"
+
 namespace sonde::http {
 namespace {
 
@@ -36,32 +38,6 @@ void append_answer(std::string& out, const api::Answer& answer) {
 }
 
 }  // namespace
-
-std::string html_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string filled_page(std::string_view html,
                         const std::function<api::Answer(std::string_view path)>& ask) {

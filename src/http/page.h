@@ -12,9 +12,6 @@
 
 namespace sonde::http {
 
-// Text as it stands between tags and in quoted attributes.
-std::string html_escaped(std::string_view text);
-
 // The HTML with every element filled that `ask` answers with JSON of a bearable size. What is
 // refused or too long stays empty: the page then asks for it itself.
 std::string filled_page(std::string_view html,

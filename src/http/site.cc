@@ -6,6 +6,7 @@
 #include <ctime>
 #include <exception>
 
+#include "base/html.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/strings.h"

@@ -2,41 +2,14 @@
 
 #include <algorithm>
 
+#include "base/html.h"
+
 namespace sonde::profile {
-namespace {
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-}  // namespace
 
 std::string source_cell(const DeviceOp& op) {
   if (op.source.empty()) return {};
-  return "<div class='source-info-cell' title='" + escaped(op.source_stack) + "'>" +
-         escaped(op.source) + "</div>";
+  return "<div class='source-info-cell' title='" + html_escaped(op.source_stack) + "'>" +
+         html_escaped(op.source) + "</div>";
 }
 
 std::vector<const DeviceOp*> by_self_time(const DeviceOps& device) {
