@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/float_scan.h"
 #include "writer/values.h"
 
 namespace sonde::writer {
@@ -40,7 +41,7 @@ struct Range {
   bool finite = true;  // no NaN, no infinity among the elements
 };
 
-// Eight lanes so that the compiler uses vectors; x - x is NaN exactly for what is not finite.
+// Sixteen lanes so that the compiler uses vectors; x - x is NaN exactly for what is not finite.
 template <class T>
 [[gnu::optimize("O3")]] Range<T> range_of(const T* data, size_t n) {
   constexpr size_t kLanes = 16;
@@ -130,7 +131,13 @@ EqualBuckets equal_buckets_of(const T* data, size_t n, int k) {
   EqualBuckets out;
   out.rows.assign(static_cast<size_t>(k) * 3, 0.0);
   if (n == 0 || k == 0) return out;
-  Range<T> range = range_of(data, n);
+  Range<T> range;
+  if constexpr (std::is_same_v<T, float>) {
+    const FloatScan seen = scan_floats(data, n);
+    range = {seen.low, seen.high, seen.finite};
+  } else {
+    range = range_of(data, n);
+  }
   if (!range.finite) range = finite_range(data, n, out);
   const uint64_t kept = n - out.nan - out.positive_infinite - out.negative_infinite;
   if (kept == 0) return out;
@@ -167,10 +174,17 @@ class GrowingIndex {
     const Cell& cell = cells_[lead + (bits >> 63) * negative_];
     return cell.below + (x >= cell.edge);
   }
-  // The same for a float32, whose upper half is a cell: no conversion, no limits to keep.
-  uint32_t place(float x) const {
-    const FloatCell& cell = float_cells_[std::bit_cast<uint32_t>(x + 0.0f) >> 16];
-    return cell.below + (x >= cell.edge);
+  // The same for a float32, whose upper half is a cell, in whole numbers: a slot is a place of one
+  // sign, numbered by growing magnitude, so that a cell needs four bytes.
+  uint32_t slot(float x) const {
+    const auto bits = std::bit_cast<uint32_t>(x);
+    const FloatCell cell = float_cells_[bits >> 16];
+    return cell.slot + ((bits & 0xffff) > cell.last);
+  }
+  uint32_t slots() const { return 2 * places(); }
+  uint32_t places() const { return static_cast<uint32_t>(positive_.size()) * 2 + 2; }
+  uint32_t place_of_slot(uint32_t slot) const {
+    return slot < places() ? slot : slots() - 1 - slot;
   }
   const std::vector<double>& positive() const { return positive_; }
 
@@ -180,8 +194,8 @@ class GrowingIndex {
     uint32_t below = 0;  // place of a number in this cell that is below it
   };
   struct FloatCell {
-    float edge = NAN;  // the least float that is not below the edge inside this cell
-    uint32_t below = 0;
+    uint16_t slot = 0;
+    uint16_t last = 0xffff;  // lower halves above it are in the next slot
   };
   static constexpr int kShift = 45;  // exponent and 7 bits of the fraction are left
 
@@ -211,27 +225,19 @@ class GrowingIndex {
 
   void make_float_cells() {
     float_cells_.resize(1 << 16);
+    const auto slot_of = [this](uint32_t bits) {
+      const uint32_t at = place(static_cast<double>(std::bit_cast<float>(bits)));
+      return bits >> 31 ? slots() - 1 - at : at;
+    };
     for (uint32_t top = 0; top < (1 << 16); ++top) {
-      const auto first = std::bit_cast<float>(top << 16);
-      const auto last = std::bit_cast<float>(top << 16 | 0xffff);
       FloatCell& cell = float_cells_[top];
-      // Larger bits are larger magnitudes: below zero the last number of a cell is its least.
-      const float least = top < (1 << 15) ? first : last, most = top < (1 << 15) ? last : first;
-      cell.below = place(static_cast<double>(least));
-      if (std::isnan(least) || std::isnan(most) || place(static_cast<double>(most)) == cell.below)
-        continue;
-      uint32_t low = 0, high = 0xffff;  // bits of the first number on the other side of the edge
-      while (low < high) {
+      cell.slot = static_cast<uint16_t>(slot_of(top << 16));
+      uint32_t low = 0, high = 0x10000;  // the first lower half of another slot is in (low, high]
+      while (low + 1 < high) {
         const uint32_t middle = (low + high) / 2;
-        const double x =
-            std::bit_cast<float>(top << 16 | (top < (1 << 15) ? middle : 0xffff - middle));
-        if (place(x) > cell.below) {
-          high = middle;
-        } else {
-          low = middle + 1;
-        }
+        (slot_of(top << 16 | middle) == cell.slot ? low : high) = middle;
       }
-      cell.edge = std::bit_cast<float>(top << 16 | (top < (1 << 15) ? low : 0xffff - low));
+      cell.last = static_cast<uint16_t>(high - 1);
     }
   }
 
@@ -247,7 +253,7 @@ struct Moments {
 };
 
 template <class T>
-[[gnu::optimize("O3")]] void add_moments(const T* data, size_t n, Moments& out) {
+[[gnu::optimize("O3")]] void add_sums(const T* data, size_t n, Moments& out) {
   constexpr size_t kLanes = 8;
   std::array<double, kLanes> sum{}, squares{};
   size_t i = 0;
@@ -267,7 +273,20 @@ template <class T>
     out.sum += sum[lane];
     out.sum_squares += squares[lane];
   }
-  const Range<T> range = range_of(data, n);
+}
+
+template <class T>
+void add_moments(const T* data, size_t n, Moments& out) {
+  Range<T> range;
+  if constexpr (std::is_same_v<T, float>) {
+    const FloatScan seen = scan_floats(data, n);
+    range = {seen.low, seen.high, seen.finite};
+    out.sum += seen.sum;
+    out.sum_squares += seen.sum_squares;
+  } else {
+    add_sums(data, n, out);
+    range = range_of(data, n);
+  }
   out.min = std::min(out.min, static_cast<double>(range.low));
   out.max = std::max(out.max, static_cast<double>(range.high));
   if (range.finite) return;
@@ -275,15 +294,24 @@ template <class T>
     out.has_nan = out.has_nan || std::isnan(static_cast<double>(data[j]));
 }
 
+// Neighbours in the data often share a bucket; with a counter for each of eight in a row an
+// increment does not wait for the one before it (4: 12 ms, 8: 9.6 ms for 10 M normal floats).
+constexpr size_t kCountLanes = 8;
+using Lanes = std::array<uint64_t, kCountLanes>;
+
 template <class T>
-void count_growing(const T* data, size_t n, std::vector<std::array<uint64_t, 4>>& lanes) {
-  using Number = std::conditional_t<std::is_same_v<T, float>, float, double>;
+void count_growing(const T* data, size_t n, std::vector<Lanes>& lanes) {
   const GrowingIndex& index = GrowingIndex::instance();
+  const auto at = [&index](T x) {
+    if constexpr (std::is_same_v<T, float>)
+      return index.slot(x);
+    else
+      return index.place(static_cast<double>(x));
+  };
   size_t i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (size_t lane = 0; lane < 4; ++lane)
-      ++lanes[index.place(static_cast<Number>(data[i + lane]))][lane];
-  for (; i < n; ++i) ++lanes[index.place(static_cast<Number>(data[i]))][0];
+  for (; i + kCountLanes <= n; i += kCountLanes)
+    for (size_t lane = 0; lane < kCountLanes; ++lane) ++lanes[at(data[i + lane])][lane];
+  for (; i < n; ++i) ++lanes[at(data[i])][0];
 }
 
 template <class T>
@@ -340,8 +368,8 @@ std::optional<EdgeBuckets> edge_buckets(const Array& data, std::span<const doubl
   std::vector<double> limits(edges.begin(), edges.end());
   EdgeBuckets out;
   with_elements(data, [&](const auto* p, size_t n) {
-    constexpr size_t kBlock = 4096;  // stays in the cache for the three looks at it
-    std::vector<std::array<uint64_t, 4>> lanes(growing ? counts.size() + 2 : 0);
+    constexpr size_t kBlock = 4096;  // stays in the cache for both looks at it
+    std::vector<Lanes> lanes(growing ? GrowingIndex::instance().slots() : 0);
     Moments moments;
     for (size_t at = 0; at < n; at += kBlock) {
       const size_t some = std::min(kBlock, n - at);
@@ -352,8 +380,11 @@ std::optional<EdgeBuckets> edge_buckets(const Array& data, std::span<const doubl
         count_between(p + at, some, edges, counts);
       }
     }
-    for (size_t b = 0; growing && b < counts.size(); ++b)
-      for (const uint64_t c : lanes[b + 1]) counts[b] += c;
+    for (uint32_t slot = 0; slot < lanes.size(); ++slot) {
+      const uint32_t at = GrowingIndex::instance().place_of_slot(slot);
+      if (at > 0 && at <= counts.size())
+        for (const uint64_t c : lanes[slot]) counts[at - 1] += c;
+    }
     if (growing)  // the last bucket is closed on the right
       for (size_t i = 0; i < n && moments.max >= edges.back(); ++i)
         if (static_cast<double>(p[i]) == edges.back()) ++counts.back();
