@@ -4,16 +4,28 @@
 say() { printf '\033[2m[sonde]\033[0m %s\n' "$*" >&2; }
 stop() { printf 'sonde: %s\n' "$*" >&2; exit 1; }
 
-sonde_build_packages="g++ cmake ninja-build ccache mold pkgconf libboost1.81-dev libssl-dev libfmt-dev libexpected-dev
+# One name, or several of which the first that this distribution has is taken: Debian 12 | Ubuntu 24.04.
+sonde_build_packages="g++ cmake ninja-build ccache mold pkgconf libboost1.81-dev|libboost1.83-dev libssl-dev libfmt-dev libexpected-dev
   rapidjson-dev libdeflate-dev zlib1g-dev libzstd-dev libre2-dev libcli11-dev
   libleveldb-dev libsnappy-dev libpng-dev libjpeg-dev libeigen3-dev libhnswlib-dev
   doctest-dev librapidcheck-dev python3 python3-venv"
-sonde_test_packages="chromium clang-format-19 python3-dev"
+sonde_test_packages="clang-format-19 python3-dev"
+
+is_installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
+has_candidate() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
+
+# The names of "a|b" in turn; the first for which the test given holds, or the last.
+first_of() {  # first_of TEST "a|b"
+  for name in $(printf '%s' "$2" | tr '|' ' '); do
+    if "$1" "$name"; then break; fi
+  done
+  printf '%s' "$name"
+}
 
 install_packages() {
   missing=""
   for package in "$@"; do
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+    is_installed "$(first_of is_installed "$package")" || missing="$missing $package"
   done
   [ -z "$missing" ] && return 0
   as_root=""
@@ -24,9 +36,28 @@ install_packages() {
   command -v apt-get >/dev/null || stop "these packages are missing and there is no apt-get to install them:$missing"
   say "installing:$missing"
   $as_root apt-get update -qq || say "the package lists could not be refreshed; trying with what is there"
+  chosen=""
+  for package in $missing; do chosen="$chosen $(first_of has_candidate "$package")"; done
   # shellcheck disable=SC2086
-  DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null ||
-    stop "apt-get could not install:$missing"
+  DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $chosen >/dev/null ||
+    stop "apt-get could not install:$chosen"
+}
+
+# The browser of the tests, as CHROMIUM: what is there, Debian's package, or (Ubuntu has none that is not a
+# snap) the build that Playwright brings. Comes after build(), which installs playwright-core.
+ensure_browser() {
+  [ -x "${CHROMIUM:-}" ] && return 0
+  CHROMIUM=$(command -v chromium || command -v google-chrome || true)
+  if [ -z "$CHROMIUM" ] && has_candidate chromium; then
+    install_packages chromium
+    CHROMIUM=$(command -v chromium)
+  elif [ -z "$CHROMIUM" ]; then
+    say "installing the browser of playwright-core"
+    (cd "$root/web" && node node_modules/playwright-core/cli.js install --with-deps chromium >/dev/null) ||
+      stop "no browser for the tests: install chromium, or name one in CHROMIUM"
+    CHROMIUM=$(cd "$root/web" && node -p 'require("playwright-core").chromium.executablePath()')
+  fi
+  export CHROMIUM
 }
 
 # A venv with Python packages: ensure_venv DIR package...

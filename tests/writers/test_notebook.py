@@ -121,7 +121,7 @@ def free_port():
 
 def test_inside_jupyter(notes, started, tmp_path):
     pytest.importorskip("jupyterlab")
-    node, browser = shutil.which("node"), shutil.which("chromium")
+    node, browser = shutil.which("node"), os.environ.get("CHROMIUM") or shutil.which("chromium")
     if not (node and browser and PROGRAM.exists() and (ROOT / "web/node_modules/playwright-core").exists()):
         pytest.skip("needs node, chromium, the page's packages and a built sonde")
     logs = tmp_path / "logs"
