@@ -59,7 +59,7 @@ std::vector<Step> steps_of(const FileLoader& loader) {
   for (const auto& part : loader.committed()->parts) {
     if (part->tag != "loss") continue;
     for (const Chunk& chunk : part->chunks) {
-      steps.insert(steps.end(), chunk.steps, chunk.steps + chunk.size);
+      steps.insert(steps.end(), chunk.steps(), chunk.steps() + chunk.size);
     }
   }
   return steps;

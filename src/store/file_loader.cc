@@ -15,7 +15,6 @@ constexpr auto kCommitEvery = std::chrono::milliseconds(250);
 // its records are small and its tags known.
 constexpr uint64_t kWorthSplitting = 24 << 20;
 constexpr uint64_t kHeadBytes = 1 << 20;
-constexpr uint64_t kHeadTag = 512;  // room for a tag's first two records, in files of many tags
 constexpr uint64_t kSmallestPiece = 8 << 20;
 constexpr uint64_t kLargestRound = 256 << 20;  // between two looks of the readers
 constexpr uint64_t kSmallRecord = 4096;        // on average; larger ones are skimmed anyway
@@ -80,7 +79,7 @@ bool FileLoader::update(Help help, const std::function<void()>& published) {
     reset();
     read(**source, help, published);
   }
-  commit();
+  commit(&help);
   return true;
 }
 
@@ -141,10 +140,12 @@ void FileLoader::read(io::Source& source, Help help, const std::function<void()>
   if (position_ == 0 && help.threads > 1 && source.random_access() &&
       stat_.size >= kWorthSplitting) {
     readable = reader.read(0, kHeadBytes);
-    if (readable) {
-      // Pieces begin with what the head has learnt, so it goes on until each tag came twice.
-      const uint64_t head = std::min(stat_.size / 8, sink_->parts().size() * kHeadTag);
-      if (head > reader.position()) readable = reader.read(reader.position(), head);
+    // Pieces begin with what the head has learnt, so it goes on until each tag came twice.
+    while (readable && sink_->points() < 2 * sink_->part_count()) {
+      const uint64_t before = reader.position(), more = before + kHeadBytes / 2;
+      if (before < kHeadBytes || more > stat_.size / 8) break;
+      readable = reader.read(before, more);
+      if (reader.position() < more) break;
     }
     keep();
     const FileFacts& facts = sink_->facts();
@@ -167,32 +168,39 @@ void FileLoader::read(io::Source& source, Help help, const std::function<void()>
   bytes_done_ = stat_.size;
 }
 
-// Rounds of pieces, each begun at the first intact frame behind a cut. A piece counts only if the
-// one before it ended exactly where it began: bytes inside a record can look like a frame.
+// Rounds of pieces, each begun at the first intact frame behind a cut, the first by the file's own
+// sink. A later piece counts only if the one before it ended exactly where it began: bytes inside a
+// record can look like a frame.
 void FileLoader::read_pieces(io::Source& source, Help help,
                              const std::function<void()>& published) {
   struct Work {
     uint64_t begin = 0, end = 0;
-    std::unique_ptr<Sink> sink;
+    std::unique_ptr<Sink> sink;  // none: the file's own
     Damages damages;
     bool readable = false;
   };
   // Each piece has columns of its own for every tag: with many tags few pieces waste less.
-  const uint64_t most = sink_->parts().size() > 1000 ? help.threads : 2 * help.threads;
-  const Seeds known = sink_->known();
+  const uint64_t most = sink_->part_count() > 1000 ? help.threads : 2 * help.threads;
   // The file may have grown past the size it was opened with.
   while (position_ < stat_.size && stat_.size - position_ >= 2 * kSmallestPiece) {
     const uint64_t left = stat_.size - position_;
     const uint64_t round = published ? std::min(left, kLargestRound) : left;
     const uint64_t pieces = std::clamp<uint64_t>(round / kSmallestPiece, 2, most);
     std::vector<Work> work(pieces);
-    const auto cut = [&](uint64_t i) { return position_ + round / pieces * i; };
+    work[0].damages = {std::move(damage_), damaged_};
+    const uint64_t size = round / pieces;
+    sink_->expect(static_cast<double>(size) / static_cast<double>(position_));
+    // Before the first piece writes to what they copy.
+    help.pool.for_each(
+        pieces - 1, [&](size_t i) { work[i + 1].sink = sink_->make_piece(); },
+        ThreadPool::Priority::kBackground);
+    const auto cut = [&](uint64_t i) { return position_ + size * i; };
     help.pool.for_each(
         pieces,
         [&](size_t i) {
           Work& mine = work[i];
-          mine.sink = sink_->make_piece(known);
-          FrameReader reader(source, place_.id, *mine.sink, mine.damages);
+          Sink& sink = i == 0 ? *sink_ : *mine.sink;
+          FrameReader reader(source, place_.id, sink, mine.damages);
           const auto begin = i == 0 ? position_ : reader.find_intact(cut(i));
           if (!begin) return;
           mine.begin = *begin;
@@ -205,11 +213,16 @@ void FileLoader::read_pieces(io::Source& source, Help help,
           mine.readable =
               reader.read(mine.begin, cut(i + 1)) && (!reader.tail() || i + 1 == pieces);
           mine.end = reader.position();
+          if (i > 0) sink.rest();
         },
         ThreadPool::Priority::kBackground);
-    for (Work& piece : work) {
-      if (!piece.readable || piece.begin != position_) return;  // the rest is read in one go
-      sink_->append(std::move(*piece.sink));
+    damage_ = std::move(work[0].damages.list);
+    damaged_ = work[0].damages.count;
+    position_ = work[0].end;
+    if (!work[0].readable) return;  // the rest is read in one go
+    for (Work& piece : std::span(work).subspan(1)) {
+      if (!piece.readable || piece.begin != position_) return;
+      sink_->append(std::move(*piece.sink), help);
       for (Damage& damage : piece.damages.list) {
         if (damage_.size() < Damages::kMaxListed) damage_.push_back(std::move(damage));
       }
@@ -218,7 +231,7 @@ void FileLoader::read_pieces(io::Source& source, Help help,
     }
     bytes_done_ = position_;
     if (published) {
-      commit();
+      commit(&help);
       published();
     }
   }
@@ -235,16 +248,19 @@ void FileLoader::reread_with(const Seeds& seeds) {
   reset();
 }
 
-void FileLoader::commit() {
+void FileLoader::commit(const Help* help) {
   auto next = std::make_shared<FileSnapshot>();
   next->id = place_.id;
   next->generation = generation_;
   std::deque<Part>& parts = sink_->parts();
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (i == views_.size()) views_.emplace_back();
-    if (!views_[i] || !is_current(*views_[i], parts[i]))
-      views_[i] = view_of(parts[i], sink_->columns());
-  }
+  views_.resize(parts.size());
+  const auto renew = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      if (!views_[i] || !is_current(*views_[i], parts[i]))
+        views_[i] = view_of(parts[i], sink_->columns());
+    }
+  };
+  help ? help->for_ranges(parts.size(), renew) : renew(0, parts.size());
   next->parts = views_;
   next->facts = sink_->facts();
   next->starts = sink_->starts();

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "base/thread_pool.h"
 #include "io/file.h"
 #include "record/frames.h"
+#include "store/help.h"
 #include "store/sink.h"
 
 namespace sonde::store {
@@ -45,10 +45,6 @@ class FileLoader {
   // Reads what is new. One thread at a time; `help` takes part in a huge file. `published` is
   // called on the way through a long load, each time committed() shows more. False when the file
   // still cannot be opened and nothing has changed.
-  struct Help {
-    ThreadPool& pool;
-    size_t threads;  // that may work on one file, this one included
-  };
   bool update(Help help, const std::function<void()>& published);
   // The file is not there any more; what was read stays.
   void mark_gone();
@@ -71,7 +67,7 @@ class FileLoader {
   Before look_before(io::Source& source);
   void set_unreadable(std::string text, std::string advice);
   void remember_end(io::Source& source);
-  void commit();
+  void commit(const Help* help = nullptr);
 
   const Place place_;
   const std::shared_ptr<Memory> memory_;

@@ -43,8 +43,8 @@ class Harness {
       if (part->tag != "loss") continue;
       for (const Chunk& chunk : part->chunks) {
         for (uint32_t i = 0; i < chunk.size; ++i) {
-          loaded.steps.push_back(chunk.steps[i]);
-          loaded.values.push_back(reinterpret_cast<const float*>(chunk.values)[i]);
+          loaded.steps.push_back(chunk.steps()[i]);
+          loaded.values.push_back(reinterpret_cast<const float*>(chunk.values())[i]);
         }
       }
     }

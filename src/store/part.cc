@@ -10,9 +10,13 @@ namespace {
 // series of ten million points has some 170 of them.
 constexpr uint32_t kSmallest = 16, kLargest = 65536;
 
+uint32_t rounded_up(uint32_t capacity) {
+  return (capacity + kSmallest - 1) / kSmallest * kSmallest;
+}
+
 uint32_t next_capacity(uint64_t so_far) {
-  const uint64_t wanted = std::clamp<uint64_t>(so_far / 4, kSmallest, kLargest);
-  return static_cast<uint32_t>((wanted + kSmallest - 1) / kSmallest * kSmallest);
+  return rounded_up(
+      static_cast<uint32_t>(std::clamp<uint64_t>(so_far / 4, kSmallest, kLargest)));
 }
 
 }  // namespace
@@ -34,14 +38,11 @@ FileColumns::~FileColumns() {
 
 Chunk FileColumns::take_chunk(Bump& bump, uint32_t capacity, ValueType type) {
   const size_t bytes = (capacity * (16 + width_of(type)) + 15) / 16 * 16;
-  std::byte* at = bump.take(bytes);
-  columns_.emplace_back(at, bytes);
   Chunk chunk;
-  chunk.steps = reinterpret_cast<Step*>(at);
-  chunk.wall_times = reinterpret_cast<double*>(at + size_t{8} * capacity);
-  chunk.values = at + size_t{16} * capacity;
+  chunk.columns = bump.take(bytes);
   chunk.capacity = capacity;
   chunk.type = type;
+  columns_.emplace_back(chunk.columns, bytes);
   return chunk;
 }
 
@@ -73,20 +74,22 @@ Chunk& Part::room(FileColumns& columns, Bump& bump, ValueType wanted) {
     mixed = mixed || last.type != wanted;
   }
   type = wanted;
-  return chunks.emplace_back(columns.take_chunk(bump, next_capacity(closed_size), wanted));
+  const uint32_t capacity = std::max(next_capacity(closed_size), rounded_up(expected));
+  expected = 0;
+  return chunks.emplace_back(columns.take_chunk(bump, capacity, wanted));
 }
 
 void Part::append(FileColumns& columns, Bump& bump, Step step, double wall_time,
                   event::Number value) {
   Chunk& chunk = room(columns, bump, value.type);
   const uint32_t at = chunk.size;
-  chunk.steps[at] = step;
-  chunk.wall_times[at] = wall_time;
+  chunk.steps()[at] = step;
+  chunk.wall_times()[at] = wall_time;
   const size_t width = width_of(value.type);
   if (value.type == ValueType::kBool) {
-    chunk.values[at] = static_cast<std::byte>(value.u64);
+    chunk.values()[at] = static_cast<std::byte>(value.u64);
   } else {
-    std::memcpy(chunk.values + width * at, &value.u64, width);
+    std::memcpy(chunk.values() + width * at, &value.u64, width);
   }
   chunk.size = at + 1;
 }

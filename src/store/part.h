@@ -19,13 +19,17 @@
 
 namespace sonde::store {
 
+// Steps, wall times and values of some points, one column behind the other. Small, since a file of
+// ten thousand tags has a hundred thousand of them.
 struct Chunk {
-  Step* steps = nullptr;
-  double* wall_times = nullptr;
-  std::byte* values = nullptr;
+  std::byte* columns = nullptr;
   uint32_t size = 0;
   uint32_t capacity = 0;
   ValueType type = ValueType::kFloat32;
+
+  Step* steps() const { return reinterpret_cast<Step*>(columns); }
+  double* wall_times() const { return reinterpret_cast<double*>(columns + size_t{8} * capacity); }
+  std::byte* values() const { return columns + size_t{16} * capacity; }
 };
 
 size_t width_of(ValueType type);
@@ -88,6 +92,8 @@ struct Part {
   std::vector<Stray> strays;
   std::vector<Cut> cuts;    // files of an old version: a step that went back
   uint64_t unreadable = 0;  // numbers of types that TensorBoard cannot read
+  // How many numbers the next chunk should have room for at least, as far as anybody can tell.
+  uint32_t expected = 0;
 
   uint64_t numbers() const { return closed_size + (chunks.empty() ? 0 : chunks.back().size); }
   uint64_t size() const { return is_scalar ? numbers() : references.size(); }

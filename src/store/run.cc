@@ -20,6 +20,9 @@ struct Piece {
 struct Tag {
   std::shared_ptr<const Metadata> metadata;
   std::vector<Piece> pieces;
+  std::vector<Piece> others;  // took the tag for something else: wait until their file is read again
+  std::shared_ptr<const Series> series;  // null: no piece fits
+  bool is_new = false;                   // not the last picture's series
 };
 
 // What cuts: the same for all tags of the run.
@@ -69,7 +72,7 @@ Restarts find_restarts(const FileList& files) {
 }
 
 Step first_step_of(const PartView& part) {
-  return part.is_scalar ? part.chunks.front().steps[0] : part.references[0].step;
+  return part.is_scalar ? part.chunks.front().steps()[0] : part.references[0].step;
 }
 
 std::vector<Cut> cuts_of(const Tag& tag, const FileList& files, const Restarts& restarts) {
@@ -120,9 +123,18 @@ bool is_continued(const PartSeries& before, const std::vector<std::shared_ptr<co
   return true;
 }
 
+Step last_step_of(const Series& series) {
+  if (series.size() == 0) return 0;
+  const Range end{series.size() - 1, series.size()};
+  if (!series.is_scalar()) return series.points(end).front().step;
+  Step step = 0;
+  series.blocks(end, [&](const ScalarBlock& block) { step = block.steps.back(); });
+  return step;
+}
+
 }  // namespace
 
-Run::Merged Run::merge(uint64_t revision, bool purge) {
+Run::Merged Run::merge(uint64_t revision, bool purge, const Help& help) {
   Merged merged;
   FileList committed;
   std::vector<std::shared_ptr<FileLoader>> loaders;
@@ -173,49 +185,55 @@ Run::Merged Run::merge(uint64_t revision, bool purge) {
       purge ? find_restarts(committed) : Restarts{{}, std::vector<bool>(committed.size()), 0};
   run->segments = 1 + restarts.count;
 
-  auto index = std::make_shared<NameIndex>();
-  run->series.reserve(tags.size());
-  index->reserve(tags.size());
-  for (Tag& tag : tags) {
+  const auto make_series = [&](Tag& tag) {
     const bool is_scalar = tag.metadata && tag.metadata->data_class == DataClass::kScalar;
     std::vector<std::shared_ptr<const PartView>> parts;
-    // A part that took the tag for something else waits outside until its file is read again.
+    parts.reserve(tag.pieces.size());
     std::erase_if(tag.pieces, [&](const Piece& piece) {
       const auto& part = committed[piece.file]->parts[piece.part];
-      if (part->is_scalar == is_scalar) {
-        parts.push_back(part);
-        return false;
+      if (part->is_scalar != is_scalar) {
+        tag.others.push_back(piece);
+        return true;
       }
-      conflicts[piece.file].emplace(std::string(part->tag), tag.metadata);
-      return true;
+      parts.push_back(part);
+      return false;
     });
-    if (parts.empty()) continue;
+    if (parts.empty()) return;
     std::vector<Cut> cuts;
     if (purge) cuts = cuts_of(tag, committed, restarts);
     const std::string_view name = parts.front()->tag;
     const auto* before = last_ ? static_cast<const PartSeries*>(last_->find(name)) : nullptr;
-    std::shared_ptr<const Series> series;
     if (before && before->parts() == parts && same(before->cuts(), cuts)) {
-      series = last_->series[static_cast<const NameIndex*>(last_->index.get())->find(name)->second];
-    } else {
-      const uint64_t layout = !before                              ? 0
-                              : is_continued(*before, parts, cuts) ? before->layout()
-                                                                   : before->layout() + 1;
-      series = std::make_shared<const PartSeries>(
-          PartSeries::Making{std::move(parts), tag.metadata, std::move(cuts), revision, layout});
-      Step last_step = 0;
-      if (series->size() > 0) {
-        const Range end{series->size() - 1, series->size()};
-        if (series->is_scalar())
-          series->blocks(end, [&](const ScalarBlock& block) { last_step = block.steps.back(); });
-        else
-          last_step = series->points(end).front().step;
-      }
-      merged.changes.push_back({id_, series->tag(), series->size(), last_step});
+      tag.series =
+          last_->series[static_cast<const NameIndex*>(last_->index.get())->find(name)->second];
+      return;
     }
-    run->points += series->size() + series->strays().size();
-    index->emplace(series->tag(), static_cast<uint32_t>(run->series.size()));
-    run->series.push_back(std::move(series));
+    const uint64_t layout = !before                              ? 0
+                            : is_continued(*before, parts, cuts) ? before->layout()
+                                                                 : before->layout() + 1;
+    tag.series = std::make_shared<const PartSeries>(
+        PartSeries::Making{std::move(parts), tag.metadata, std::move(cuts), revision, layout});
+    tag.is_new = true;
+  };
+  help.for_ranges(tags.size(), [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) make_series(tags[i]);
+  });
+
+  auto index = std::make_shared<NameIndex>();
+  run->series.reserve(tags.size());
+  index->reserve(tags.size());
+  for (Tag& tag : tags) {
+    for (const Piece& piece : tag.others) {
+      conflicts[piece.file].emplace(std::string(committed[piece.file]->parts[piece.part]->tag),
+                                    tag.metadata);
+    }
+    if (!tag.series) continue;
+    const Series& series = *tag.series;
+    if (tag.is_new)
+      merged.changes.push_back({id_, series.tag(), series.size(), last_step_of(series)});
+    run->points += series.size() + series.strays().size();
+    index->emplace(series.tag(), static_cast<uint32_t>(run->series.size()));
+    run->series.push_back(std::move(tag.series));
   }
   run->index = std::move(index);
   for (auto& [file, seeds] : conflicts)

@@ -35,7 +35,7 @@ class Run {
   };
   // The picture of everything the files have committed. Series that did not change are shared with
   // the last one.
-  Merged merge(uint64_t revision, bool purge);
+  Merged merge(uint64_t revision, bool purge, const Help& help);
 
   RunId id() const { return id_; }
   const std::string& name() const { return name_; }

@@ -53,7 +53,7 @@ void PartSeries::each_step(Fn&& fn) const {
   uint64_t i = 0;
   for (const auto& part : parts_) {
     for (const Chunk& chunk : part->chunks) {
-      for (uint32_t k = 0; k < chunk.size; ++k) fn(i++, chunk.steps[k]);
+      for (uint32_t k = 0; k < chunk.size; ++k) fn(i++, chunk.steps()[k]);
     }
   }
 }
@@ -97,9 +97,9 @@ void PartSeries::blocks(Range range, const std::function<void(const ScalarBlock&
                      to = std::min(range.end, begin + chunk.size);
       if (from < to) {
         const size_t skip = static_cast<size_t>(from - begin), n = static_cast<size_t>(to - from);
-        fn({.steps = {chunk.steps + skip, n},
-            .wall_times = {chunk.wall_times + skip, n},
-            .values = chunk.values + skip * width_of(chunk.type),
+        fn({.steps = {chunk.steps() + skip, n},
+            .wall_times = {chunk.wall_times() + skip, n},
+            .values = chunk.values() + skip * width_of(chunk.type),
             .type = chunk.type});
       }
       begin += chunk.size;

@@ -102,14 +102,13 @@ Found find_value(Bytes payload, size_t begin, size_t end) {
 
 }  // namespace
 
-void Shortcut::learn(Bytes payload, uint32_t part, Chunk* chunk) {
+void Shortcut::learn(Bytes payload, uint32_t part, const Chunk& chunk) {
   Entry& entry = make_entry(part);
   entry.length = 0;
   if (payload.size() < 20) return;
   const auto* const record = reinterpret_cast<const uint8_t*>(payload.data());
-  const size_t steps = step_length(record);
-  if (steps == 0) return;
-  const size_t after_step = kStepAt + steps;
+  const size_t after_step = rest_at(record);
+  if (after_step == 0) return;
   if (payload.size() <= after_step || payload.size() - after_step > kMaxLength) return;
   Found found;
   int summaries = 0, values = 0;
@@ -143,16 +142,17 @@ void Shortcut::learn(Bytes payload, uint32_t part, Chunk* chunk) {
   std::memset(form.mask.data() + form.value_at, 0, form.width);
   std::memset(form.mask.data() + form.tag_at, 0, form.tag_length);
   for (size_t i = 0; i < form.length; ++i) form.pattern[i] = bytes[i] & form.mask[i];
-  if (!chunk || chunk->type != form.type()) return;
+  if (chunk.type != form.type()) return;
   const auto index =
       static_cast<uint32_t>(std::find(layouts_.begin(), layouts_.end(), form) - layouts_.begin());
   if (index == layouts_.size()) {
     if (layouts_.size() >= kMaxLayouts) return;
     layouts_.push_back(form);
   }
-  entry.layout = index;
-  entry.length = form.length;
-  entry.chunk = chunk;
+  entry.layout = static_cast<uint16_t>(index);
+  entry.length = static_cast<uint16_t>(form.length);
+  entry.hold(chunk);
+  has_far_tags_ = has_far_tags_ || found.tag_length > kNearTag;
   std::memcpy(entry.tag.data(), bytes + form.tag_at, form.tag_length);
 }
 

@@ -19,27 +19,6 @@ bool readable_by_tensorboard(event::DataType type) {
 
 }  // namespace
 
-void FileFacts::append(const FileFacts& later) {
-  if (events == 0) first_wall_time = later.first_wall_time;
-  records += later.records;
-  events += later.events;
-  min_wall_time = std::min(min_wall_time, later.min_wall_time);
-  max_wall_time = std::max(max_wall_time, later.max_wall_time);
-  if (later.has_summary) {
-    if (!has_summary) {
-      first_summary_time = later.first_summary_time;
-      first_summary_step = later.first_summary_step;
-    }
-    has_summary = true;
-    last_summary_step = later.last_summary_step;
-  }
-  if (later.has_version) {
-    has_version = true;
-    version = later.version;
-  }
-  meta_graphs.insert(meta_graphs.end(), later.meta_graphs.begin(), later.meta_graphs.end());
-}
-
 Sink::Sink(FileId file, std::shared_ptr<Memory> memory, const Seeds& seeds, Use use)
     : file_(file),
       seeds_(seeds),
@@ -47,20 +26,26 @@ Sink::Sink(FileId file, std::shared_ptr<Memory> memory, const Seeds& seeds, Use 
       columns_(std::make_shared<FileColumns>(std::move(memory))),
       bump_(columns_->memory()) {}
 
-std::unique_ptr<Sink> Sink::make_piece(const Seeds& seeds) const {
-  auto piece = std::make_unique<Sink>(file_, columns_->shared_memory(), seeds, use_);
-  for (const Part& part : parts_) {
-    Part& mine = piece->parts_.emplace_back();
-    mine.tag = part.tag;
-    mine.metadata = part.metadata;
-    mine.is_scalar = part.is_scalar;
+void Sink::settle(uint32_t part) {
+  if (part >= shortcut_.size()) return;
+  Shortcut::Entry& entry = shortcut_.entries()[part];
+  if (!entry.columns) return;
+  parts_[part].chunks.back().size = entry.size;
+  entry.columns = nullptr;
+}
+
+void Sink::settle() {
+  Shortcut::Entry* const entries = shortcut_.entries();
+  for (size_t i = 0; i < shortcut_.size(); ++i) {
+    if (entries[i].columns) parts_[i].chunks.back().size = entries[i].size;
   }
-  piece->by_tag_ = by_tag_;
-  piece->metadata_ = metadata_;
-  piece->facts_.version = facts_.version;
-  piece->shortcut_ = shortcut_;
-  piece->shortcut_.forget_chunks();
-  return piece;
+}
+
+void Sink::rest() {
+  settle();
+  bump_.release();
+  shortcut_.forget();
+  last_part_ = Shortcut::kNone;
 }
 
 void Sink::note_event(double wall_time, Step step, What what) {
@@ -140,8 +125,8 @@ void Sink::add_all(Bytes window, uint64_t base, std::span<const record::Frame> f
     number_part_ = Shortcut::kNone;
     if (!add(payload, base + frame.at)) bad(frame);
     if (number_part_ == Shortcut::kNone) continue;
-    shortcut_.learn(payload, number_part_, &parts_[number_part_].chunks.back());
-    if (last_part_ != Shortcut::kNone) shortcut_.make_entry(last_part_).next = number_part_;
+    shortcut_.learn(payload, number_part_, parts_[number_part_].chunks.back());
+    if (last_part_ != Shortcut::kNone) shortcut_.follows(last_part_, number_part_);
     last_part_ = number_part_;
   }
 }
@@ -149,54 +134,43 @@ void Sink::add_all(Bytes window, uint64_t base, std::span<const record::Frame> f
 // Takes the frames that look like the record expected next, up to the first that does not; returns
 // how many.
 size_t Sink::add_alike(Bytes window, std::span<const record::Frame> frames) {
-  Shortcut::Entry* const entries = shortcut_.entry(0);
-  if (!entries || last_part_ == Shortcut::kNone) return 0;
+  if (last_part_ >= shortcut_.size()) return 0;
   const auto* const bytes = reinterpret_cast<const uint8_t*>(window.data());
+  Shortcut::Entry* const entries = shortcut_.entries();
+  const uint32_t* const next = shortcut_.next();
   uint32_t last = last_part_;
+  Ahead ahead(shortcut_, last);
   double earliest = facts_.min_wall_time, latest = facts_.max_wall_time;
   Step step = facts_.last_summary_step;
   size_t taken = 0;
   for (; taken < frames.size(); ++taken) {
     const record::Frame frame = frames[taken];
-    const uint32_t guess = entries[last].next;
+    const uint32_t guess = next[last];
     if (guess == Shortcut::kNone) break;
+    ahead.move();
     Shortcut::Entry& entry = entries[guess];
-    // With thousands of series each record's memory is cold: what the next two need is fetched now.
-    if (entry.next != Shortcut::kNone) {
-      const Shortcut::Entry& next = entries[entry.next];
-      if (const Chunk* chunk = next.chunk) {
-        __builtin_prefetch(chunk->steps + chunk->size, 1);
-        __builtin_prefetch(chunk->wall_times + chunk->size, 1);
-        __builtin_prefetch(chunk->values + size_t{4} * chunk->size, 1);
-      }
-      if (next.next != Shortcut::kNone) Shortcut::prefetch(entries[next.next]);
-    }
     const uint8_t* const record = bytes + frame.at;
-    const size_t step_length = Shortcut::step_length(record);
-    const uint8_t* const rest = record + Shortcut::kStepAt + step_length;
-    if (entry.length == 0 || step_length == 0 ||
-        entry.length + Shortcut::kStepAt + step_length != frame.length) {
-      break;
-    }
+    const size_t rest_at = Shortcut::rest_at(record);
+    const uint8_t* const rest = record + rest_at;
+    if (entry.length == 0 || rest_at == 0 || entry.length + rest_at != frame.length) break;
     const Shortcut::Layout& layout = shortcut_.layout(entry);
     if (!Shortcut::matches(entry, layout, rest)) break;
-    Chunk* chunk = entry.chunk;
-    if (!chunk || chunk->size == chunk->capacity) {
-      chunk = &parts_[guess].room(*columns_, bump_, layout.type());
-      entry.chunk = chunk;
-    }
     double wall_time;
     std::memcpy(&wall_time, record + 1, 8);
     if (!std::isfinite(wall_time)) break;  // counted with care elsewhere
-    step = Shortcut::step_of(record + Shortcut::kStepAt, step_length);
-    const uint32_t at = chunk->size;
-    chunk->steps[at] = step;
-    chunk->wall_times[at] = wall_time;
+    if (!entry.columns || entry.size == entry.capacity) {
+      settle(guess);
+      entry.hold(parts_[guess].room(*columns_, bump_, layout.type()));
+    }
+    const Chunk chunk = entry.chunk();
+    step = Shortcut::step_of(record, rest_at);
+    chunk.steps()[chunk.size] = step;
+    chunk.wall_times()[chunk.size] = wall_time;
     if (layout.width == 4)
-      std::memcpy(chunk->values + size_t{4} * at, rest + layout.value_at, 4);
+      std::memcpy(chunk.values() + size_t{4} * chunk.size, rest + layout.value_at, 4);
     else
-      std::memcpy(chunk->values + size_t{8} * at, rest + layout.value_at, 8);
-    chunk->size = at + 1;
+      std::memcpy(chunk.values() + size_t{8} * chunk.size, rest + layout.value_at, 8);
+    ++entry.size;
     earliest = wall_time < earliest ? wall_time : earliest;
     latest = wall_time > latest ? wall_time : latest;
     last = guess;
@@ -235,22 +209,23 @@ void Sink::add_start(Step step) {
   if ((starts_.size() + 1) * (parts_.size() + 1) > kMaxStartSizes && starts_.size() > 1)
     starts_.erase(starts_.begin() + 1);
   SessionStart start{step, {}};
+  settle();
   start.sizes.reserve(parts_.size());
   for (const Part& part : parts_) start.sizes.push_back(part.size());
   starts_.push_back(std::move(start));
 }
 
-Part* Sink::part_for(const event::ValueView& value) {
-  if (const auto found = by_tag_.find(value.tag); found != by_tag_.end())
-    return &parts_[found->second];
+// The index of the value's part, which it may be the first of; kNone when it is no point.
+uint32_t Sink::part_for(const event::ValueView& value) {
+  if (const auto found = by_tag_.find(value.tag); found != by_tag_.end()) return found->second;
   std::shared_ptr<const Metadata> metadata;
   if (const auto seed = seeds_.find(value.tag); seed != seeds_.end()) metadata = seed->second;
   const bool speaks = value.has_metadata || event::metadata_of(value).from_v1;
   // A value without a body is a point only for hparams, whose content is its metadata.
-  if (value.kind == ValueKind::kOldHistogram) return nullptr;
+  if (value.kind == ValueKind::kOldHistogram) return Shortcut::kNone;
   if (!metadata && speaks) {
     Metadata own = event::metadata_of(value);
-    if (value.kind == ValueKind::kNone && own.plugin != "hparams") return nullptr;
+    if (value.kind == ValueKind::kNone && own.plugin != "hparams") return Shortcut::kNone;
     for (const auto& kept : metadata_) {
       if (*kept == own) metadata = kept;
     }
@@ -259,14 +234,15 @@ Part* Sink::part_for(const event::ValueView& value) {
       if (metadata_.size() < 64) metadata_.push_back(metadata);
     }
   } else if (value.kind == ValueKind::kNone && (!metadata || metadata->plugin != "hparams")) {
-    return nullptr;
+    return Shortcut::kNone;
   }
   Part& part = parts_.emplace_back();
   part.tag = columns_->keep_tag(value.tag);
   part.metadata = std::move(metadata);
   part.is_scalar = part.metadata && part.metadata->data_class == DataClass::kScalar;
-  by_tag_.emplace(part.tag, static_cast<uint32_t>(parts_.size() - 1));
-  return &part;
+  const auto index = static_cast<uint32_t>(parts_.size() - 1);
+  by_tag_.emplace(part.tag, index);
+  return index;
 }
 
 // The first metadata came after the first values: it decides, and if it says "scalar" the earlier
@@ -281,55 +257,48 @@ void Sink::learn(Part& part, const event::ValueView& value) {
 
 void Sink::add_value(const event::ValueView& value, const Place& place, uint32_t index,
                      bool outline) {
-  Part* part = part_for(value);
-  if (!part) {
+  const uint32_t index_of_part = part_for(value);
+  if (index_of_part == Shortcut::kNone) {
     ++skipped_values_;
     return;
   }
-  if (!part->metadata) learn(*part, value);
+  settle(index_of_part);
+  Part& part = parts_[index_of_part];
+  if (!part.metadata) learn(part, value);
   if (value.kind == ValueKind::kOldHistogram) {
     ++skipped_values_;
     return;
   }
   ++points_;
   if (legacy_cut_) {
-    while (!part->cuts.empty() && part->cuts.back().step >= place.step) part->cuts.pop_back();
-    part->cuts.push_back({part->size(), place.step});
+    while (!part.cuts.empty() && part.cuts.back().step >= place.step) part.cuts.pop_back();
+    part.cuts.push_back({part.size(), place.step});
   }
-  if (part->is_scalar) {
-    add_number(*part, value, place, index, outline);
+  if (!part.is_scalar) {
+    part.references.push(reference(place, index));
+  } else if (add_number(part, value, place, outline)) {
+    number_part_ = index_of_part;
   } else {
-    part->references.push(reference(place, index));
+    part.strays.push_back({reference(place, index), part.numbers()});
   }
 }
 
-// The last number's part, for the short cut; its template follows its last chunk.
-void Sink::note_number(Part& part) {
-  number_part_ = by_tag_.find(part.tag)->second;
-  shortcut_.forget_chunk(number_part_);
-}
-
-void Sink::add_number(Part& part, const event::ValueView& value, const Place& place, uint32_t index,
-                      bool outline) {
-  event::Number number;
+// False when the value is no number.
+bool Sink::add_number(Part& part, const event::ValueView& value, const Place& place, bool outline) {
   if (value.kind == ValueKind::kSimple) {
+    event::Number number;
     number.f32 = value.simple;
     part.append(*columns_, bump_, place.step, place.wall_time, number);
-    note_number(part);
-    return;
+    return true;
   }
-  if (value.kind == ValueKind::kTensor && !outline) {
-    const auto tensor = event::parse_tensor(value.body);
-    if (tensor) {
-      if (const auto scalar = event::decode_scalar(*tensor)) {
-        if (!readable_by_tensorboard(tensor->dtype)) ++part.unreadable;
-        part.append(*columns_, bump_, place.step, place.wall_time, *scalar);
-        note_number(part);
-        return;
-      }
-    }
-  }
-  part.strays.push_back({reference(place, index), part.numbers()});
+  if (value.kind != ValueKind::kTensor || outline) return false;
+  const auto tensor = event::parse_tensor(value.body);
+  if (!tensor) return false;
+  const auto scalar = event::decode_scalar(*tensor);
+  if (!scalar) return false;
+  if (!readable_by_tensorboard(tensor->dtype)) ++part.unreadable;
+  part.append(*columns_, bump_, place.step, place.wall_time, *scalar);
+  return true;
 }
 
 BlobPoint Sink::reference(const Place& place, uint32_t index) const {
@@ -341,54 +310,6 @@ BlobPoint Sink::reference(const Place& place, uint32_t index) const {
   point.where.file = file_;
   point.where.value = index;
   return point;
-}
-
-Seeds Sink::known() const {
-  Seeds seeds = seeds_;
-  for (const Part& part : parts_) {
-    if (part.metadata) seeds.emplace(std::string(part.tag), part.metadata);
-  }
-  return seeds;
-}
-
-void Sink::append(Sink&& later) {
-  shortcut_.forget();
-  last_part_ = Shortcut::kNone;
-  for (SessionStart& start : later.starts_) {
-    SessionStart moved{start.step, {}};
-    for (const Part& part : parts_) moved.sizes.push_back(part.size());
-    for (size_t i = 0; i < start.sizes.size(); ++i) {
-      const Part& from = later.parts_[i];
-      const auto found = by_tag_.find(from.tag);
-      if (found != by_tag_.end()) moved.sizes[found->second] += start.sizes[i];
-      // A tag that is new in this piece has no position here yet: its points before the START are
-      // those of the piece, kept under the index it will get below.
-      else
-        moved.sizes.push_back(start.sizes[i]);
-    }
-    starts_.push_back(std::move(moved));
-  }
-  for (Part& part : later.parts_) {
-    const auto found = by_tag_.find(part.tag);
-    if (found != by_tag_.end()) {
-      Part& mine = parts_[found->second];
-      if (mine.is_scalar == part.is_scalar) {
-        mine.append(std::move(part));
-      } else {
-        // The pieces disagree about what the tag is: the earlier one is right, read again.
-        late_.emplace(std::string(mine.tag), mine.metadata ? mine.metadata : part.metadata);
-      }
-    } else {
-      part.tag = columns_->keep_tag(part.tag);
-      by_tag_.emplace(part.tag, static_cast<uint32_t>(parts_.size()));
-      parts_.push_back(std::move(part));
-    }
-  }
-  late_.insert(later.late_.begin(), later.late_.end());
-  columns_->absorb(*later.columns_);
-  facts_.append(later.facts_);
-  points_ += later.points_;
-  skipped_values_ += later.skipped_values_;
 }
 
 }  // namespace sonde::store

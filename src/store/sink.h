@@ -17,6 +17,7 @@
 #include "event/skim.h"
 #include "event/value.h"
 #include "record/frames.h"
+#include "store/help.h"
 #include "store/part.h"
 #include "store/shortcut.h"
 
@@ -65,22 +66,22 @@ class Sink {
   // A large record of which only the outline was read.
   void add(const event::Outline& outline, uint64_t offset, uint64_t length);
 
+  // `growth` times as much as so far is about to come, if the file goes on as it began.
+  void expect(double growth);
   // For a piece of the same file further on: knows the tags, the forms of their records and the
-  // version that this one, which outlives it, has seen. `seeds` is known(), kept by the caller.
-  std::unique_ptr<Sink> make_piece(const Seeds& seeds) const;
+  // version that this one, which outlives it, has seen, and expects as much.
+  std::unique_ptr<Sink> make_piece() const;
   // To be called when no record follows for now.
-  void rest() {
-    bump_.release();
-    shortcut_.forget();
-    last_part_ = Shortcut::kNone;
+  void rest();
+
+  // Puts a piece of the same file, made here and read on from where this one stands, behind it.
+  void append(Sink&& later, const Help& help);
+
+  std::deque<Part>& parts() {
+    settle();
+    return parts_;
   }
-  // What the tags seen so far are, for pieces of the file that are read beside this one.
-  Seeds known() const;
-
-  // Puts a later piece of the same file behind this one.
-  void append(Sink&& later);
-
-  std::deque<Part>& parts() { return parts_; }
+  size_t part_count() const { return parts_.size(); }
   const std::shared_ptr<FileColumns>& columns() const { return columns_; }
   const FileFacts& facts() const { return facts_; }
   const std::vector<SessionStart>& starts() const { return starts_; }
@@ -100,11 +101,13 @@ class Sink {
   void add_start(Step step);
   void add_value(const event::ValueView& value, const Place& place, uint32_t index, bool outline);
   size_t add_alike(Bytes window, std::span<const record::Frame> frames);
-  Part* part_for(const event::ValueView& value);
+  // Points that came through the short cut are counted there: the parts are told by these.
+  void settle();
+  void settle(uint32_t part);
+  void append_starts(const Sink& later);
+  uint32_t part_for(const event::ValueView& value);
   void learn(Part& part, const event::ValueView& value);
-  void add_number(Part& part, const event::ValueView& value, const Place& place, uint32_t index,
-                  bool outline);
-  void note_number(Part& part);
+  bool add_number(Part& part, const event::ValueView& value, const Place& place, bool outline);
   BlobPoint reference(const Place& place, uint32_t index) const;
 
   FileId file_;
@@ -113,6 +116,7 @@ class Sink {
   std::shared_ptr<FileColumns> columns_;
   Bump bump_;
   std::deque<Part> parts_;
+  size_t inherited_ = 0;  // of them, the first ones: the same tags as in the sink that made this
   boost::unordered_flat_map<std::string_view, uint32_t> by_tag_;
   // Equal metadata is kept once: writers repeat it for every tag.
   std::vector<std::shared_ptr<const Metadata>> metadata_;
