@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <numeric>
 
 #include "event/blob.h"
@@ -191,6 +192,86 @@ TEST_CASE("Pieces: a huge file gives the same columns whoever reads it, damage i
       CHECK(series->size() == kCount / 2);
     }
   }
+}
+
+TEST_CASE("Pieces: thousands of tags, and what only a later piece has, join as if read in one go") {
+  constexpr int kTags = 3000, kRounds = 170;
+  const std::string padding(48, 'x');  // behind the 44 bytes of a tag that are near
+  std::string bytes = version_record(100) + start_record(0, 100);
+  int64_t step = 0;
+  for (int round = 0; round < kRounds; ++round, ++step) {
+    if (round == kRounds * 3 / 4) {
+      bytes += start_record(step -= 5, 1000 + round);
+      bytes += text_record("layer/8", step, "no number", 1000 + round);
+    }
+    for (int tag = 0; tag < kTags; ++tag) {
+      if (tag % 7 == 3 && round % 3 == 0) continue;  // another tag follows than the last time
+      bytes += scalar_record("layer/" + std::to_string(tag) + (tag % 2 ? padding : ""), step,
+                             static_cast<float>(tag * 1000 + round), 1000 + round + tag * 1e-4);
+    }
+    bytes += text_record("words", step, "round " + std::to_string(round), 1000 + round);
+    if (round > kRounds / 2) bytes += scalar_record("late", step, 1, 1000 + round);
+  }
+  TempFolder folder;
+  folder.write("events.out.tfevents.0", bytes);
+  REQUIRE(bytes.size() > size_t{32} << 20);
+
+  const auto picture = [&](size_t threads) {
+    Options options;
+    options.threads = threads;
+    const auto store = loaded(folder, options);
+    const auto snapshot = store->snapshot();
+    const RunSnapshot& run = *snapshot->runs.front();
+    std::vector<std::string> lines = {std::to_string(run.points), std::to_string(run.segments)};
+    for (const auto& series : run.series) {
+      std::string line = series->tag() + " of " + std::to_string(series->size());
+      for (const Range range : series->ranges(View::kNewest))
+        line += " " + std::to_string(range.begin) + "-" + std::to_string(range.end);
+      for (const Stray& stray : series->strays())
+        line += " stray " + std::to_string(stray.point.step) + "@" + std::to_string(stray.position);
+      series->blocks({0, series->size()}, [&](const ScalarBlock& block) {
+        const auto add = [&](const void* from, size_t n) {
+          line.append(static_cast<const char*>(from), n);
+        };
+        // Columns of several blocks, point by point: where blocks end may differ.
+        for (size_t i = 0; i < block.size(); ++i) {
+          add(&block.steps[i], sizeof(Step));
+          add(&block.wall_times[i], sizeof(double));
+          add(static_cast<const float*>(block.values) + i, sizeof(float));
+        }
+      });
+      for (const BlobPoint& point : series->points({0, series->size()}))
+        line += " " + std::to_string(point.step) + "@" + std::to_string(point.where.offset);
+      lines.push_back(std::move(line));
+    }
+    return lines;
+  };
+  const std::vector<std::string> expected = picture(1);
+  CHECK(expected.size() == 2 + kTags + 2);
+  CHECK(expected[1] == "2");
+  for (const size_t threads : {2, 5}) {
+    const std::vector<std::string> found = picture(threads);
+    REQUIRE(found.size() == expected.size());
+    size_t wrong = 0;
+    for (size_t i = 0; i < found.size(); ++i) wrong += found[i] != expected[i];
+    CHECK(wrong == 0);
+  }
+  // What one thread reads is right, too: steps fall by five once, every value is its own.
+  const std::string_view third = expected[4];
+  const std::string head = "layer/2 of " + std::to_string(kRounds);
+  CHECK(third.starts_with(head));
+  step = 0;
+  const size_t points = third.size() - kRounds * size_t{20};
+  uint64_t wrong = 0;
+  for (int round = 0; round < kRounds; ++round, ++step) {
+    if (round == kRounds * 3 / 4) step -= 5;
+    Step stored;
+    float value;
+    std::memcpy(&stored, third.data() + points + static_cast<size_t>(round) * 20, 8);
+    std::memcpy(&value, third.data() + points + static_cast<size_t>(round) * 20 + 16, 4);
+    wrong += stored != step || value != static_cast<float>(2000 + round);
+  }
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("Memory: above the budget columns go to disk, and nothing is lost") {
