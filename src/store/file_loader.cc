@@ -213,7 +213,7 @@ void FileLoader::read_pieces(io::Source& source, Help help,
           mine.readable =
               reader.read(mine.begin, cut(i + 1)) && (!reader.tail() || i + 1 == pieces);
           mine.end = reader.position();
-          if (i > 0) sink.rest();
+          sink.rest();
         },
         ThreadPool::Priority::kBackground);
     damage_ = std::move(work[0].damages.list);

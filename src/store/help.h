@@ -21,10 +21,9 @@ struct Help {
       fn(size_t{0}, count);
       return;
     }
-    pool.for_each(
-        (count + kRange - 1) / kRange,
-        [&](size_t i) { fn(i * kRange, std::min(count, (i + 1) * kRange)); },
-        ThreadPool::Priority::kBackground);
+    pool.for_each((count + kRange - 1) / kRange,
+                  [&](size_t i) { fn(i * kRange, std::min(count, (i + 1) * kRange)); },
+                  ThreadPool::Priority::kBackground);
   }
 };
 

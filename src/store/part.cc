@@ -15,8 +15,7 @@ uint32_t rounded_up(uint32_t capacity) {
 }
 
 uint32_t next_capacity(uint64_t so_far) {
-  return rounded_up(
-      static_cast<uint32_t>(std::clamp<uint64_t>(so_far / 4, kSmallest, kLargest)));
+  return rounded_up(static_cast<uint32_t>(std::clamp<uint64_t>(so_far / 4, kSmallest, kLargest)));
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ struct Piece {
 struct Tag {
   std::shared_ptr<const Metadata> metadata;
   std::vector<Piece> pieces;
-  std::vector<Piece> others;  // took the tag for something else: wait until their file is read again
+  std::vector<Piece>
+      others;  // took the tag for something else: wait until their file is read again
   std::shared_ptr<const Series> series;  // null: no piece fits
   bool is_new = false;                   // not the last picture's series
 };
@@ -155,6 +156,10 @@ Run::Merged Run::merge(uint64_t revision, bool purge, const Help& help) {
   std::vector<Tag> tags;
   NameIndex by_tag;
   std::map<size_t, Seeds> conflicts;  // by file
+  if (!committed.empty()) {
+    tags.reserve(committed.front()->parts.size());
+    by_tag.reserve(committed.front()->parts.size());
+  }
   for (uint32_t f = 0; f < committed.size(); ++f) {
     const FileSnapshot& file = *committed[f];
     for (uint32_t p = 0; p < file.parts.size(); ++p) {
@@ -219,9 +224,7 @@ Run::Merged Run::merge(uint64_t revision, bool purge, const Help& help) {
     for (size_t i = begin; i < end; ++i) make_series(tags[i]);
   });
 
-  auto index = std::make_shared<NameIndex>();
   run->series.reserve(tags.size());
-  index->reserve(tags.size());
   for (Tag& tag : tags) {
     for (const Piece& piece : tag.others) {
       conflicts[piece.file].emplace(std::string(committed[piece.file]->parts[piece.part]->tag),
@@ -232,10 +235,14 @@ Run::Merged Run::merge(uint64_t revision, bool purge, const Help& help) {
     if (tag.is_new)
       merged.changes.push_back({id_, series.tag(), series.size(), last_step_of(series)});
     run->points += series.size() + series.strays().size();
-    index->emplace(series.tag(), static_cast<uint32_t>(run->series.size()));
     run->series.push_back(std::move(tag.series));
   }
-  run->index = std::move(index);
+  if (run->series.size() < tags.size() || !conflicts.empty()) {
+    // Otherwise the tags' own index is right, and its keys lie in files that the series keep.
+    by_tag.clear();
+    for (uint32_t i = 0; i < run->series.size(); ++i) by_tag.emplace(run->series[i]->tag(), i);
+  }
+  run->index = std::make_shared<const NameIndex>(std::move(by_tag));
   for (auto& [file, seeds] : conflicts)
     merged.conflicts.push_back({loaders[file], std::move(seeds)});
   merged.damage_changed = (last_ ? last_->damage.size() : 0) != run->damage.size();

@@ -1,5 +1,5 @@
 // How RunSnapshot::find and Snapshot::find are quick. The keys live in the series and runs that
-// the same snapshot holds.
+// the same snapshot holds, or in the files that those keep.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

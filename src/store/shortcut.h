@@ -138,8 +138,8 @@ class Shortcut {
 };
 
 // Fetches what the next records will need into the cache. With thousands of series the memory of
-// each is cold when its turn comes; how far to look was measured (8 and 4 beat 4 and 2 and 16 and
-// 8, bench/load.py many_tags).
+// each is cold when its turn comes: of a load of 10 000 series half the inner loop was spent
+// waiting for it (perf, bench/load.py many_tags).
 class Ahead {
  public:
   Ahead(Shortcut& shortcut, uint32_t last) : shortcut_(shortcut) {
@@ -155,8 +155,7 @@ class Ahead {
     const Shortcut::Entry* const entries = shortcut_.entries();
     far_ = after(far_);
     __builtin_prefetch(&entries[far_], 1);
-    if (shortcut_.has_far_tags())
-      __builtin_prefetch(entries[far_].tag.data() + Shortcut::kNearTag);
+    if (shortcut_.has_far_tags()) __builtin_prefetch(entries[far_].tag.data() + Shortcut::kNearTag);
     near_ = after(near_);
     const Shortcut::Entry& entry = entries[near_];
     if (!entry.columns || entry.length == 0) return;

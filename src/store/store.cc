@@ -354,7 +354,8 @@ void LiveStore::publish() {
     for (const std::string& name : std::exchange(dirty_, {})) {
       const auto at = runs_.find(name);
       if (at == runs_.end()) continue;
-      Run::Merged merged = at->second.merge(revision_, options_.purge_orphaned_data, {pool_, threads_});
+      Run::Merged merged =
+          at->second.merge(revision_, options_.purge_orphaned_data, {pool_, threads_});
       std::move(merged.changes.begin(), merged.changes.end(), std::back_inserter(change.series));
       std::move(merged.conflicts.begin(), merged.conflicts.end(), std::back_inserter(conflicts_));
       if (merged.damage_changed) change.damaged.push_back(at->second.id());
