@@ -1,6 +1,9 @@
 // The fmt library, compiled once: Debian ships it as headers and a shared library only, and the
 // program carries its libraries. Header-only use would cost 4.6 CPU seconds in every file (g++ 12,
 // -O2).
+// The full table of powers of ten (9.9 kB instead of 0.6) spares two multiplications a number:
+// answers hold millions of them.
+#define FMT_USE_FULL_CACHE_DRAGONBOX 1
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -138,8 +138,13 @@ void for_each_scalar(const Series& series, uint64_t limit,
   const uint64_t each = has_nan(series) ? 3 : 2;
   const uint64_t stretches = limit > 2 ? (limit - 2) / each : 0;
   const uint64_t inner = count - 2;
+  // Stretch k holds the inner positions [k * inner / stretches, (k + 1) * inner / stretches).
+  const auto end_of = [&](uint64_t k) {
+    return static_cast<uint64_t>(static_cast<__uint128_t>(k + 1) * inner / stretches);
+  };
   Stretch stretch(fn);
   uint64_t position = 0, current = 0;
+  uint64_t end = stretches > 0 ? end_of(0) : 0;
   for_each_block(series, [&](const ScalarBlock& block) {
     for (size_t i = 0; i < block.size(); ++i, ++position) {
       const bool is_end = position == 0 || position + 1 == count;
@@ -147,11 +152,9 @@ void for_each_scalar(const Series& series, uint64_t limit,
         if (position > 0) stretch.finish();
         if (position > 0 || limit > 1) fn(point_of(block, i));
       } else if (stretches > 0) {
-        // Stretch k holds the inner positions [k * inner / stretches, (k + 1) * inner / stretches).
-        if (position - 1 >=
-            static_cast<uint64_t>(static_cast<__uint128_t>(current + 1) * inner / stretches)) {
+        if (position - 1 >= end) {
           stretch.finish();
-          ++current;
+          end = end_of(++current);
         }
         stretch.add(block, i, position);
       }
