@@ -57,6 +57,7 @@ struct Answer {
   Cache cache = Cache::kNoCache;
   std::string etag;           // quoted; http answers 304 when the client has it already
   bool allows_range = false;  // http cuts the body for Range requests (media)
+  bool is_complete = true;    // false: something could not be read this time; made anew next time
   std::string csp;            // overrides the page's Content-Security-Policy (blobs: "sandbox")
 
   static Answer json(std::string body) {

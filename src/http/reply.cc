@@ -208,7 +208,7 @@ Form choose_form(Reply& reply, api::Answer& answer, const Head& request, Compres
   const std::string_view body = reply.body();
   if (answer.etag.empty() && is_read && reply.status == 200 &&
       answer.cache == api::Cache::kNoCache) {
-    answer.etag = fmt::format(FMT_COMPILE("W/\"{:016x}\""), content_hash(body));
+    answer.etag = content_tag(body);
   }
   if (is_read && reply.status == 200 && !answer.etag.empty()) {
     const std::string_view known = request.header("if-none-match");
@@ -282,6 +282,10 @@ std::string joined(std::vector<std::string> pieces) {
 }
 
 }  // namespace
+
+std::string content_tag(std::string_view body) {
+  return fmt::format(FMT_COMPILE("W/\"{:016x}\""), content_hash(body));
+}
 
 size_t Reply::size() const {
   size_t size = body().size();

@@ -43,6 +43,9 @@ struct Reply {
   size_t length = SIZE_MAX;
 };
 
+// The ETag of an answer that brings none of its own.
+std::string content_tag(std::string_view body);
+
 Reply make_reply(const Policy& policy, api::Answer answer, const Head& request, Compress compress);
 Reply make_reply(const Policy& policy, const Asset& asset, const Head& request);
 

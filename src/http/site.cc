@@ -176,10 +176,39 @@ Exchange Site::begin(Head head, const Peer& peer) {
   exchange.route = api::route_of(request);
   if (exchange.route) {
     exchange.body_limit = api::all_routes()[*exchange.route].max_body_bytes;
+    look_up(exchange);
   } else {
     answer(exchange, api::handle(context_, request));  // 404 or 405: needs no body
   }
   return exchange;
+}
+
+// The version is taken before the answer is made: one that changes in between is kept under the
+// older version, which nobody asks for again.
+void Site::look_up(Exchange& exchange) {
+  const auto version = api::all_routes()[*exchange.route].version;
+  const api::Request& request = exchange.request;
+  const bool is_read = request.method == "GET" || request.method == "HEAD";
+  if (!version || !is_read || exchange.head.has_body) return;
+  exchange.version = version(context_, request);
+  if (exchange.version == 0) return;
+  exchange.address = request.experiment + '\n' + request.path + '?' + request.raw_query;
+  exchange.kept = kept_.find(exchange.address, exchange.version);
+  if (exchange.kept) metrics_.kept_answers.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Site::keep(const Exchange& exchange, api::Answer& answer) {
+  if (exchange.address.empty() || answer.status != 200 || !answer.is_complete) return;
+  if (!answer.shared_body) {
+    if (!answer.pieces.empty() || answer.stream || answer.events) return;
+    answer.shared_body = std::make_shared<const std::string>(std::move(answer.body));
+    answer.body.clear();
+  }
+  if (answer.etag.empty() && answer.cache == api::Cache::kNoCache) {
+    answer.etag = content_tag(*answer.shared_body);
+  }
+  kept_.keep(exchange.address, exchange.version, answer);
+  metrics_.kept_bytes.store(kept_.bytes(), std::memory_order_relaxed);
 }
 
 // The page with its first answers in it: never older than the request.
@@ -274,6 +303,7 @@ std::chrono::milliseconds Site::penalty() {
 
 Lane Site::lane(const Exchange& exchange) const {
   if (!exchange.route) return Lane::kInline;
+  if (exchange.kept && exchange.compress == Compress::kNo) return Lane::kInline;
   if (const auto effort = api::all_routes()[*exchange.route].effort) {
     return effort(context_, exchange.request) == api::Effort::kShort ? Lane::kWorker
                                                                      : Lane::kPatient;
@@ -284,11 +314,14 @@ Lane Site::lane(const Exchange& exchange) const {
 
 Reply Site::finish(Exchange& exchange, std::string body) {
   const Cost spent;
+  const bool was_kept = exchange.kept.has_value();
   exchange.request.body = std::move(body);
   Reply reply;
   try {
-    reply = make_reply(policy_, api::handle(context_, exchange.request), exchange.head,
-                       exchange.compress);
+    api::Answer answer =
+        was_kept ? std::move(*exchange.kept) : api::handle(context_, exchange.request);
+    if (!was_kept) keep(exchange, answer);
+    reply = make_reply(policy_, std::move(answer), exchange.head, exchange.compress);
   } catch (const std::exception& error) {  // our code does not throw; libraries and memory do
     log::error("answering {}: {}", exchange.request.path, error.what());
     reply = make_reply(policy_,
@@ -296,7 +329,7 @@ Reply Site::finish(Exchange& exchange, std::string body) {
                                "The answer could not be made; the server's log says why"),
                        exchange.head, Compress::kNo);
   }
-  if (exchange.route) {
+  if (exchange.route && !was_kept) {
     const uint32_t us = spent.us();
     std::atomic<uint32_t>& cost = cost_us_[*exchange.route];
     const uint32_t old = cost.load(std::memory_order_relaxed);

@@ -11,6 +11,7 @@
 
 #include "api/routes.h"
 #include "http/guard.h"
+#include "http/kept_answers.h"
 #include "http/metrics.h"
 #include "http/reply.h"
 #include "http/request_reader.h"
@@ -44,6 +45,9 @@ struct Exchange {
   uint64_t body_limit = 0;
   std::optional<size_t> route;
   Compress compress = Compress::kNo;
+  std::string address;              // under which the answer is kept; empty: it is not
+  uint64_t version = 0;             // of that answer
+  std::optional<api::Answer> kept;  // made for an earlier request and still true
 };
 
 class Site {
@@ -62,12 +66,15 @@ class Site {
   bool check_token(Exchange& exchange, const Peer& peer, const Target& target);
   Reply page(const Exchange& exchange, const Target& target, const Asset& asset);
   void answer(Exchange& exchange, api::Answer answer);
+  void look_up(Exchange& exchange);
+  void keep(const Exchange& exchange, api::Answer& answer);
   std::chrono::milliseconds penalty();
 
   SiteOptions options_;
   const api::Context& context_;
   Metrics& metrics_;
   Policy policy_;
+  KeptAnswers kept_;
   std::unique_ptr<std::atomic<uint32_t>[]> cost_us_;  // by route; the recent worst, decaying
   std::atomic<uint32_t> wrong_tokens_{0};
   std::atomic<int64_t> last_wrong_ms_{0};

@@ -116,6 +116,12 @@ Result<std::string> read_blob(const Context& context, std::string_view text) {
   return payload;
 }
 
+uint64_t blob_version(const Context& context, std::optional<std::string_view> text) {
+  if (!text) return 0;
+  const auto key = decode_blob_key(*text);
+  return key ? series_version(context, key->run, key->tag) : 0;
+}
+
 std::shared_ptr<const query::SequenceLengths> lengths_of(const Context& context,
                                                          const store::RunSnapshot& run,
                                                          const store::Series& series) {

@@ -22,6 +22,8 @@ Result<BlobKey> decode_blob_key(std::string_view text);
 
 // The bytes behind a key. kInvalid: not a key; kNotFound: no such step or element.
 Result<std::string> read_blob(const Context& context, std::string_view key);
+// Route::version of an answer that holds nothing but such bytes.
+uint64_t blob_version(const Context& context, std::optional<std::string_view> key);
 
 std::shared_ptr<const query::SequenceLengths> lengths_of(const Context& context,
                                                          const store::RunSnapshot& run,

@@ -1,33 +1,60 @@
 #include "api/tensorboard/histogram_json.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "api/tensorboard/scalar_json.h"
 #include "api/tensorboard/shared.h"
 
 namespace sonde::api::tensorboard {
+namespace {
 
-std::vector<std::string> histogram_pieces(
-    const Context& context, const store::Series& series, uint64_t limit,
-    const std::function<void(std::string&, const HistogramPoint&)>& append) {
+// Points that one thread reads and prints: below this, waking another one takes longer than it
+// helps.
+constexpr size_t kTogether = 256;
+
+using Append = std::function<void(std::string&, const HistogramPoint&)>;
+
+// False when the bytes of a point could not be read.
+bool append_points(const store::BlobReader& blobs, std::span<const store::BlobPoint> points,
+                   const Append& append, std::string& out) {
+  bool is_complete = true;
+  const auto reader = blobs.sequence();
+  for (const store::BlobPoint& point : points) {
+    const auto payload = reader->event(point.where);
+    if (!payload) is_complete = false;
+    if (!payload) continue;
+    const auto value = event::find_value(as_bytes(*payload), point.where.value);
+    if (!value) continue;
+    auto buckets = event::histogram(*value);
+    if (!buckets) continue;
+    if (!out.empty()) out.push_back(',');
+    append(out, {point.step, point.wall_time, std::move(*buckets)});
+  }
+  return is_complete;
+}
+
+}  // namespace
+
+HistogramArray histogram_array(const Context& context, const store::Series& series, uint64_t limit,
+                               const Append& append) {
   const std::vector<store::BlobPoint> points = query::blob_points(series, limit);
-  std::vector<std::string> pieces(points.size());
-  constexpr size_t kTogether = 64;  // points that share an open file and a turn of a thread
-  context.pool.for_each((points.size() + kTogether - 1) / kTogether, [&](size_t part) {
-    const auto reader = context.store.blobs().sequence();
-    const size_t end = std::min(points.size(), (part + 1) * kTogether);
-    for (size_t i = part * kTogether; i < end; ++i) {
-      const auto payload = reader->event(points[i].where);
-      if (!payload) continue;
-      const auto value = event::find_value(as_bytes(*payload), points[i].where.value);
-      if (!value) continue;
-      auto buckets = event::histogram(*value);
-      if (!buckets) continue;
-      append(pieces[i], {points[i].step, points[i].wall_time, std::move(*buckets)});
+  std::vector<std::string> texts((points.size() + kTogether - 1) / kTogether);
+  std::atomic<bool> is_complete = true;
+  const auto write = [&](size_t i) {
+    const auto some = std::span(points).subspan(i * kTogether);
+    if (!append_points(context.store.blobs(), some.first(std::min(some.size(), kTogether)), append,
+                       texts[i])) {
+      is_complete = false;
     }
-  });
-  std::erase_if(pieces, [](const std::string& piece) { return piece.empty(); });
-  return pieces;
+  };
+  if (texts.size() == 1) {
+    write(0);
+  } else {
+    context.pool.for_each(texts.size(), write);
+  }
+  std::erase_if(texts, [](const std::string& text) { return text.empty(); });
+  return {"[" + joined(texts) + "]", is_complete};
 }
 
 }  // namespace sonde::api::tensorboard

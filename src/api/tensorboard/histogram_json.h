@@ -1,4 +1,4 @@
-// The points of a histogram series, read and turned into text in parallel.
+// The points of a histogram series as JSON; a long series is read and printed in parallel.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,13 @@ struct HistogramPoint {
   std::vector<event::Bucket> buckets;
 };
 
-// One piece of text a point, evenly thinned; a point that is no histogram is left out.
-std::vector<std::string> histogram_pieces(
+struct HistogramArray {
+  std::string json;         // [point,point,...]
+  bool is_complete = true;  // false: the bytes of a point could not be read this time
+};
+
+// The points of the default view, evenly thinned; a point that is no histogram is left out.
+HistogramArray histogram_array(
     const Context& context, const store::Series& series, uint64_t limit,
     const std::function<void(std::string&, const HistogramPoint&)>& append);
 

@@ -27,8 +27,8 @@ Answer series(const Context& context, const Request& request, std::string_view p
     return not_found("No histogram tag " + python_name(tag) + " for run " + python_name(run));
   }
   const uint64_t limit = samples(context, plugin, kDefaultSamples);
-  const auto pieces =
-      histogram_pieces(context, *found, limit, [&](std::string& out, const HistogramPoint& point) {
+  auto array =
+      histogram_array(context, *found, limit, [&](std::string& out, const HistogramPoint& point) {
         out.push_back('[');
         append_json_number(out, point.wall_time);
         out.push_back(',');
@@ -37,7 +37,9 @@ Answer series(const Context& context, const Request& request, std::string_view p
         append(out, point.buckets);
         out.push_back(']');
       });
-  return Answer::json("[" + joined(pieces) + "]");
+  Answer answer = Answer::json(std::move(array.json));
+  answer.is_complete = array.is_complete;
+  return answer;
 }
 
 // A bucket ends where the next one begins: its number is printed once.
@@ -86,9 +88,10 @@ Answer distributions(const Context& context, const Request& request) {
 
 constexpr Route kRoutes[] = {
     {"*", "/data/plugin/histograms/tags", tags},
-    {"*", "/data/plugin/histograms/histograms", histograms},
+    {"*", "/data/plugin/histograms/histograms", histograms, kMaxBodyBytes, nullptr, series_version},
     {"*", "/data/plugin/distributions/tags", tags},
-    {"*", "/data/plugin/distributions/distributions", distributions},
+    {"*", "/data/plugin/distributions/distributions", distributions, kMaxBodyBytes, nullptr,
+     series_version},
 };
 
 }  // namespace

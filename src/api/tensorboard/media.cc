@@ -153,14 +153,25 @@ Answer image_data(const Context& context, const Request& request) {
   return blob(std::move(*bytes), std::move(type));
 }
 
+uint64_t version_by_blob_key(const Context& context, const Request& request) {
+  return blob_version(context, request.param("blob_key"));
+}
+
+uint64_t version_by_image_id(const Context& context, const Request& request) {
+  return blob_version(context, request.param("imageId"));
+}
+
 constexpr Route kRoutes[] = {
     {"*", "/data/plugin/images/tags", image_tags},
     {"*", "/data/plugin/images/images", image_list},
-    {"*", "/data/plugin/images/individualImage", one_image},
+    {"*", "/data/plugin/images/individualImage", one_image, kMaxBodyBytes, nullptr,
+     version_by_blob_key},
     {"*", "/data/plugin/audio/tags", audio_tags},
     {"*", "/data/plugin/audio/audio", audio_list},
-    {"*", "/data/plugin/audio/individualAudio", one_clip},
-    {"*", "/data/plugin/timeseries/imageData", image_data},
+    {"*", "/data/plugin/audio/individualAudio", one_clip, kMaxBodyBytes, nullptr,
+     version_by_blob_key},
+    {"*", "/data/plugin/timeseries/imageData", image_data, kMaxBodyBytes, nullptr,
+     version_by_image_id},
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ Answer multirun(const Context& context, const Request& request) {
 
 constexpr Route kRoutes[] = {
     {"*", "/data/plugin/scalars/tags", tags},
-    {"*", "/data/plugin/scalars/scalars", scalar_series},
+    {"*", "/data/plugin/scalars/scalars", scalar_series, kMaxBodyBytes, nullptr, series_version},
     {"POST", "/data/plugin/scalars/scalars_multirun", multirun},
 };
 

@@ -91,6 +91,19 @@ const store::Series* find_series(const store::Snapshot& snapshot, std::string_vi
   return series && belongs(*series, data_class, plugin) ? series : nullptr;
 }
 
+uint64_t series_version(const Context& context, std::string_view run, std::string_view tag) {
+  const auto snapshot = context.store.snapshot();
+  const store::RunSnapshot* found = snapshot->find(run);
+  const store::Series* series = found ? found->find(tag) : nullptr;
+  return series ? series->revision() : 0;
+}
+
+uint64_t series_version(const Context& context, const Request& request) {
+  const auto run = request.param("run");
+  const auto tag = request.param("tag");
+  return run && tag ? series_version(context, *run, *tag) : 0;
+}
+
 bool has_known_version(const store::Series& series) {
   const std::string& content = series.metadata().content;
   if (content.empty() || content == "{}") return true;

@@ -46,6 +46,10 @@ bool belongs(const store::Series& series, store::DataClass data_class, std::stri
 const store::Series* find_series(const store::Snapshot& snapshot, std::string_view run,
                                  std::string_view tag, store::DataClass data_class,
                                  std::string_view plugin);
+// Route::version of an answer that holds nothing but one series: the one that the parameters `run`
+// and `tag` name, or run and tag themselves.
+uint64_t series_version(const Context& context, const Request& request);
+uint64_t series_version(const Context& context, std::string_view run, std::string_view tag);
 // False when the plug-in's metadata is newer than what TensorBoard 2.21 reads: not listed then.
 bool has_known_version(const store::Series& series);
 

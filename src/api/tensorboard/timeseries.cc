@@ -254,7 +254,7 @@ bool append_series(const Context& context, std::string& out, const Part& part, u
   }
   if (part.element->plugin == "histograms") {
     const uint64_t most = samples(context, "histograms", kDefaultSamples);
-    out += "[" + joined(histogram_pieces(context, *part.series, most, append_bins)) + "]";
+    out += histogram_array(context, *part.series, most, append_bins).json;
     return true;
   }
   const std::string steps = image_steps(context, part);
