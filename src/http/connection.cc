@@ -167,6 +167,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
       return discarded_ > kMaxDiscard ? close() : read();
     }
     if (state_ == State::kIdle) {
+      loop_.vigil().heard(Clock::now());
       state_ = State::kReading;
       wait_at_most(shared_.options.head_timeout);
     }
@@ -273,7 +274,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     const Lane lane = shared_.site.lane(exchange_);
     if (lane == Lane::kInline) return deliver(compute());
     ThreadPool& pool = lane == Lane::kWorker ? shared_.workers : shared_.patient;
-    pool.run([this, self = self()] {
+    hand_over(pool, [this, self = self()] {
       auto outcome = std::make_shared<Outcome>(compute());
       asio::post(loop_.context(), [this, self, outcome] {
         if (is_closed()) {
@@ -282,6 +283,16 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
         }
         deliver(std::move(*outcome));
       });
+    });
+  }
+
+  template <class Fn>
+  void hand_over(ThreadPool& pool, Fn fn) {
+    Metrics& metrics = shared_.site.metrics();
+    metrics.jobs.fetch_add(1, std::memory_order_relaxed);
+    pool.run([&metrics, fn = std::move(fn)] {
+      fn();
+      metrics.jobs.fetch_sub(1, std::memory_order_relaxed);
     });
   }
 
@@ -410,7 +421,10 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     outbox_ = {};
     began_ = {};
     in_body_ = false;
-    if (inbox_.empty()) return become_idle();
+    if (inbox_.empty()) {
+      loop_.vigil().answered(Clock::now());
+      return become_idle();
+    }
     state_ = State::kReading;
     wait_at_most(shared_.options.head_timeout);
     resume();
@@ -419,7 +433,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void next_piece() {
     state_ = State::kStreaming;
     wait_for_ever();
-    shared_.patient.run([this, self = self()] {
+    hand_over(shared_.patient, [this, self = self()] {
       auto text = std::make_shared<std::string>();
       bool is_last = false, is_broken = false;
       try {

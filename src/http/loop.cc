@@ -5,6 +5,18 @@
 
 namespace sonde::http {
 
+void Loop::run() {
+  while (!context_.stopped()) {
+    const bool is_needed = shared_.site.metrics().jobs.load(std::memory_order_relaxed) > 0;
+    if (is_needed || !shared_.has_spare_core) vigil_.end();
+    if (vigil_.is_awake() && vigil_.lasts(Session::Clock::now())) {
+      context_.poll();
+    } else {
+      context_.run_one();
+    }
+  }
+}
+
 bool Loop::add(std::shared_ptr<Session> session) {
   if (sessions_.size() >= shared_.max_connections_per_loop && !evict_idle()) {
     shared_.site.metrics().refused_connections.fetch_add(1, std::memory_order_relaxed);

@@ -10,6 +10,7 @@
 
 #include "base/thread_pool.h"
 #include "http/server.h"
+#include "http/vigil.h"
 
 namespace sonde::http {
 
@@ -20,6 +21,7 @@ struct Shared {
   ThreadPool& workers;  // answers of moderate cost
   ThreadPool& patient;  // long ones; its threads give way to all others
   size_t max_connections_per_loop;
+  bool has_spare_core;  // a loop that stays awake leaves one to its client
 };
 
 // A connection as its loop sees it.
@@ -45,6 +47,9 @@ class Loop {
   boost::asio::io_context& context() { return context_; }
   Shared& shared() { return shared_; }
 
+  void run();  // on the loop's thread, until the context is stopped
+  Vigil& vigil() { return vigil_; }
+
   // On the loop's thread. A full loop makes room by closing the connection idle for longest; when
   // none is idle the new one is refused: false.
   bool add(std::shared_ptr<Session> session);
@@ -61,6 +66,7 @@ class Loop {
   boost::asio::io_context context_{1};
   boost::asio::steady_timer timer_;
   bool ticking_ = false;
+  Vigil vigil_;
   std::list<std::shared_ptr<Session>> sessions_;  // least recently used first
 };
 

@@ -97,6 +97,7 @@ std::string Metrics::prometheus(const store::Store& store) const {
            timeouts.load());
   text.one("sonde_http_sent_bytes_total", "counter", "Bytes sent.", sent_bytes.load());
   text.one("sonde_http_received_bytes_total", "counter", "Bytes received.", received_bytes.load());
+  text.one("sonde_http_jobs", "gauge", "Answers that worker threads compute or will.", jobs.load());
   text.one("sonde_http_kept_answers_total", "counter", "Answers that were sent again.",
            kept_answers.load());
   text.one("sonde_http_kept_bytes", "gauge", "Bytes of answers that may be sent again.",

@@ -240,14 +240,15 @@ void Server::start(Site& site) {
   const size_t cores = s.options.threads ? s.options.threads : usable_cores();
   s.workers = std::make_unique<ThreadPool>("answer", std::max<size_t>(cores, 2));
   s.patient = std::make_unique<ThreadPool>("patient", std::max<size_t>(cores, 2), kGivesWay);
-  s.shared = std::make_unique<Shared>(Shared{s.options, site, *s.workers, *s.patient,
-                                             std::max<size_t>(s.max_connections / cores, 2)});
+  s.shared =
+      std::make_unique<Shared>(Shared{s.options, site, *s.workers, *s.patient,
+                                      std::max<size_t>(s.max_connections / cores, 2), cores > 1});
   for (size_t i = 0; i < cores; ++i) {
     s.loops.push_back(std::make_unique<Loop>(*s.shared));
     s.work.push_back(asio::make_work_guard(s.loops.back()->context()));
     s.threads.emplace_back([loop = s.loops.back().get(), i] {
       name_this_thread(fmt::format("http-{}", i));
-      loop->context().run();
+      loop->run();
     });
   }
   s.retry = std::make_unique<asio::steady_timer>(s.accepting);
