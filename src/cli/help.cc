@@ -39,7 +39,7 @@ constexpr std::string_view kFlags =
     "  --auth_token_file FILE   keep the token there, for the next start too\n"
     "  --allow_host NAME        also answer to this name (a proxy's); may be repeated\n"
     "  --certfile F --keyfile F serve HTTPS\n"
-    "  --compression auto|always|never   auto: not for this machine itself\n"
+    "  --compression auto|always|never   auto: little for this machine itself\n"
     "\n"
     "  --version                print the version    --help   this text\n";
 

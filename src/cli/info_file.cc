@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/base64.h"
 #include "sonde/version.h"
 
 namespace sonde::cli {
@@ -53,23 +54,6 @@ std::string ascii_json(std::string_view text) {
     }
   }
   return out + "\"";
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    }
-    for (size_t k = 0; k < 4; ++k) {
-      const bool is_padding = i + k > bytes.size();
-      out += is_padding ? '=' : kDigits[(group >> (18 - 6 * k)) & 63];
-    }
-  }
-  return out;
 }
 
 // Python's tempfile.gettempdir().

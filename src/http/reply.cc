@@ -14,6 +14,7 @@ namespace sonde::http {
 namespace {
 
 constexpr size_t kWorthCompressing = 1024;
+constexpr size_t kCheap = 1 << 20;
 
 std::string_view reason(int status) {
   switch (status) {
@@ -237,15 +238,16 @@ Form choose_form(Reply& reply, api::Answer& answer, const Head& request, Compres
       return form;
     }
   }
-  if (compress == Compress::kYes && is_compressible(answer.content_type) &&
-      body.size() >= kWorthCompressing && !has_header(answer, "Content-Encoding")) {
+  if (compress != Compress::kNo && is_compressible(answer.content_type) &&
+      body.size() >= kWorthCompressing && (compress == Compress::kYes || body.size() <= kCheap) &&
+      !has_header(answer, "Content-Encoding")) {
     form.varies = true;
     const Accepted accepted = accepted_codings(request.header("accept-encoding"));
     std::string packed;
     if (accepted.zstd) {
       form.coding = Coding::kZstd;
       packed = zstd_packed(body);
-    } else if (accepted.gzip) {
+    } else if (accepted.gzip && compress == Compress::kYes) {
       form.coding = Coding::kGzip;
       packed = gzipped(body);
     }
@@ -266,7 +268,7 @@ bool may_stay_apart(const api::Answer& answer, const Head& request, Compress com
   if (request.method == "GET" || request.method == "HEAD") return false;  // tags, ranges
   if (compress == Compress::kNo || !is_compressible(answer.content_type)) return true;
   const Accepted accepted = accepted_codings(request.header("accept-encoding"));
-  return !accepted.zstd && !accepted.gzip;
+  return !accepted.zstd && (!accepted.gzip || compress == Compress::kCheap);
 }
 
 std::string joined(std::vector<std::string> pieces) {

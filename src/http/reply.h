@@ -21,7 +21,8 @@ struct Policy {
 // `frame_hosts` may show the page in a frame beside notebooks on this machine.
 Policy make_policy(const std::vector<std::string>& frame_hosts);
 
-enum class Compress : uint8_t { kNo, kYes };
+// kCheap: only what a browser of today unpacks and what is packed within about 2 ms.
+enum class Compress : uint8_t { kNo, kCheap, kYes };
 
 struct Reply {
   int status = 200;

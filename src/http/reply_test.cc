@@ -115,6 +115,12 @@ TEST_CASE("Reply: compression follows what the client takes") {
   CHECK(packed("").body() == text);
   CHECK(packed("gzip", Compress::kNo).body() == text);
   CHECK(has(packed(""), "Vary: Accept-Encoding"));
+  CHECK(has(packed("gzip, deflate, br, zstd", Compress::kCheap), "Content-Encoding: zstd"));
+  CHECK(packed("gzip, deflate", Compress::kCheap).body() == text);
+  const std::string large((1 << 20) + 1, 'a');
+  CHECK(http::make_reply(kPolicy, api::Answer::json(large),
+                         request({{"accept-encoding", "gzip, zstd"}}), Compress::kCheap)
+            .body() == large);
   CHECK(
       http::make_reply(kPolicy, media(text), request({{"accept-encoding", "gzip"}}), Compress::kYes)
           .body() == text);

@@ -128,10 +128,11 @@ void Site::answer(Exchange& exchange, api::Answer answer) {
 Exchange Site::begin(Head head, const Peer& peer) {
   Exchange exchange;
   exchange.head = std::move(head);
-  const bool compresses =
-      options_.compression == SiteOptions::Compression::kAlways ||
-      (options_.compression == SiteOptions::Compression::kAuto && !peer.is_loopback);
-  if (compresses) exchange.compress = Compress::kYes;
+  // A tunnel's end looks like this machine: what costs next to nothing is packed there, too.
+  using Compression = SiteOptions::Compression;
+  if (options_.compression == Compression::kAlways) exchange.compress = Compress::kYes;
+  if (options_.compression == Compression::kAuto)
+    exchange.compress = peer.is_loopback ? Compress::kCheap : Compress::kYes;
   auto parsed = parse_target(exchange.head.target, options_.path_prefix);
   if (!parsed) {
     answer(exchange, api::plain_error(api::status_of(parsed.error().code), parsed.error().text));
@@ -215,7 +216,10 @@ void Site::keep(const Exchange& exchange, api::Answer& answer) {
 Reply Site::page(const Exchange& exchange, const Target& target, const Asset& asset) {
   const auto ask = [&](std::string_view path) {
     api::Request request;
-    request.path = "/" + std::string(path);
+    const size_t query = std::min(path.find('?'), path.size());
+    request.path = "/" + std::string(path.substr(0, query));
+    request.raw_query = path.substr(std::min(query + 1, path.size()));
+    request.query = parse_query(request.raw_query);
     request.experiment = target.experiment;
     return api::handle(context_, request);
   };

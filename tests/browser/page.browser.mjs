@@ -13,6 +13,16 @@ test('the first page shows charts with curves, no console error', async ({page, 
   check(page.url().includes('#timeseries'), 'the tab is in the address');
 });
 
+test('the first chart comes with the page: nobody asks for its columns', async ({page, open}) => {
+  const asked = [];
+  page.on('request', (request) => { if (request.url().endsWith('/columns')) asked.push(JSON.parse(request.postData()).series[0].tag); });
+  await open(logdir());
+  await ready(page);
+  const first = await page.locator('[data-card]').first().getAttribute('data-card');
+  await eventually(() => asked.length > 0, true, 'the other cards ask for theirs');
+  check(!asked.includes(first), `${first} was asked for: ${asked}`);
+});
+
 test('the tooltip equals the data, smoothed values equal the reference', async ({page, open}) => {
   await open(logdir());
   await ready(page);

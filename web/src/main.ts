@@ -5,7 +5,7 @@ import './parts/parts.css';
 import dashboardMessages from './dashboards/messages.json';
 import partMessages from './parts/messages.json';
 import shellMessages from './shell/messages.json';
-import {hasBrought} from './data/client.ts';
+import {hasBrought} from './data/brought.ts';
 import App from './shell/App.svelte';
 import {beginLoad} from './state/live.svelte.ts';
 import {shellStands} from './state/picture.svelte.ts';

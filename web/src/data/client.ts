@@ -1,5 +1,6 @@
 // Talks to /api/v1. Paths are relative to the page, so any path prefix works. A token in the page's
 // URL is kept in memory and sent as a header, because a cross-site frame gets no cookies.
+import {takeBrought, takeBroughtColumns} from './brought.ts';
 import {decodeColumns, type Columns} from './columns.ts';
 
 /** What the server said went wrong: what, where, what to do. */
@@ -109,7 +110,7 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
     get: async <T>(path: string, query: Query = {}, options: AskOptions = {}) =>
       (await getTagged<T>(relative(url(path, query), base), options)).value,
     ask: async <T>(path: string, body: unknown, options: AskOptions = {}) => (await post(path, body, options)).json() as Promise<T>,
-    columns: async (path, body, options = {}) => decodeColumns(await (await post(path, body, options)).arrayBuffer()),
+    columns: async (path, body, options = {}) => decodeColumns(takeBroughtColumns(path, body) ?? (await (await post(path, body, options)).arrayBuffer())),
     getColumns: async (path, query = {}, options = {}) => {
       const init = options.signal === undefined ? {} : {signal: options.signal};
       return decodeColumns(await (await raw(relative(url(path, query), base), init)).arrayBuffer());
@@ -138,24 +139,6 @@ function takeEarly(path: string, init: RequestInit): Promise<Response> | undefin
   if (early?.path !== path || init.method !== undefined || init.headers !== undefined) return undefined;
   holder.sondeEarly = undefined;
   return early.answer;
-}
-
-function broughtElement(path: string): HTMLElement | undefined {
-  const all = document.querySelectorAll<HTMLElement>('script[data-answer]');
-  return [...all].find((one) => one.dataset['answer'] === `api/v1/${path}` && one.textContent !== '');
-}
-
-/** The answer that came with the page, once. */
-function takeBrought<T>(path: string): {value: T; etag: string} | undefined {
-  const element = broughtElement(path);
-  if (element === undefined) return undefined;
-  element.remove();
-  return {value: JSON.parse(element.textContent ?? '') as T, etag: element.dataset['etag'] ?? ''};
-}
-
-/** Whether the page came with the answers it begins with. */
-export function hasBrought(): boolean {
-  return broughtElement('runs') !== undefined && broughtElement('tags') !== undefined;
 }
 
 function relative(href: string, base: URL): string {
