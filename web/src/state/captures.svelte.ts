@@ -1,7 +1,6 @@
 // Which captures belong to which run and which steps they hold: what the curves mark on their axis. Read only when
 // someone asks, a few captures at most: a capture has to be parsed before its steps are known.
 import {profileSessions, type ProfileSession} from '../data/profile.ts';
-import {traceSource} from '../data/trace.ts';
 import {afterPicture} from './picture.svelte.ts';
 
 export interface CapturedStep {
@@ -30,6 +29,7 @@ let steps = $state.raw<readonly CapturedStep[]>([]);
 let asked = false;
 
 async function stepsOf(session: ProfileSession): Promise<readonly CapturedStep[]> {
+  const {traceSource} = await import('../data/trace.ts');
   const found = await traceSource(session.id, 0).steps();
   const wall = (ps: number): number | null => (found.start === null ? null : found.start + ps / 1e12);
   if (found.steps.length === 0) return [{session: session.id, run: session.run, name: session.name, step: null, wall: wall(found.t0), t0: found.t0, t1: found.t1}];
