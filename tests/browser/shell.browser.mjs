@@ -92,6 +92,16 @@ test('cards without a shown run are hidden, or say who has them', async ({page, 
   await ready(page, 'only_a');
 });
 
+test('the run table has columns for what most runs have', async ({page, open}) => {
+  const logs = temporary();
+  for (const name of ['a', 'b', 'c']) writeRun(logs, name, [[0, {'train/loss': 1}], [1, {'train/loss': 2}]]);
+  writeRun(logs, 'd', [[0, {'train/loss': 1, 'val/loss': 1}], [1, {'train/loss': 2, 'val/loss': 2}]]);
+  await open(logs);
+  await ready(page, 'train/loss');
+  const heads = page.locator('[role=treegrid] [role=columnheader] button');
+  await eventually(async () => heads.evaluateAll((all) => all.map((one) => one.title)), ['', 'train/loss, last'], 'columns');
+});
+
 test('alerts: a toast goes by itself, a lost server is named and found again', async ({page, open}) => {
   await open(logdir());
   await ready(page);
@@ -158,16 +168,18 @@ test('loading: cards stand before their data; one that fails leaves the others a
   const held = new Promise((resolve) => (release = resolve));
   await page.route('**/api/v1/columns', async (route) => {
     await held;
-    if (route.request().postData().includes('eval/acc')) await route.fulfill({status: 500, contentType: 'application/json', body: '{"error":{"code":"internal","text":"The disk is gone."}}'});
+    if (route.request().postData().includes('train/epoch')) await route.fulfill({status: 500, contentType: 'application/json', body: '{"error":{"code":"internal","text":"The disk is gone."}}'});
     else await route.continue();
   });
   await open(logdir());
-  await card(page, 'eval/acc').waitFor();
+  await card(page, 'train/epoch').waitFor();
   await card(page, 'train/loss').waitFor();
-  equal(await page.locator('[data-chart=ready]').count(), 0, 'charts before their data');
+  await plot(page, 'eval/acc').waitFor();
+  equal(await page.locator('[data-chart=ready]').count(), 1, 'the chart that came with the page');
+  equal(await plot(page, 'train/loss').count(), 0, 'a chart before its data');
   release();
   await plot(page, 'train/loss').waitFor();
-  await card(page, 'eval/acc').getByText('The disk is gone.').waitFor();
+  await card(page, 'train/epoch').getByText('The disk is gone.').waitFor();
 }, {console: false});
 
 const PICTURES = {

@@ -5,10 +5,10 @@ import './parts/parts.css';
 import dashboardMessages from './dashboards/messages.json';
 import partMessages from './parts/messages.json';
 import shellMessages from './shell/messages.json';
-import {hasBrought} from './data/brought.ts';
+import {dropBroughtColumns, hasBrought} from './data/brought.ts';
 import App from './shell/App.svelte';
 import {beginLoad} from './state/live.svelte.ts';
-import {shellStands} from './state/picture.svelte.ts';
+import {afterPicture, shellStands} from './state/picture.svelte.ts';
 import {addMessages} from './text/messages.ts';
 
 addMessages(partMessages);
@@ -18,6 +18,7 @@ addMessages(dashboardMessages);
 // Answers that came with the page are there at once: the shell is drawn with them, not before them.
 const brought = hasBrought();
 const begun = beginLoad();
+void afterPicture().then(dropBroughtColumns);
 if (brought) void begun.then(start);
 else start();
 

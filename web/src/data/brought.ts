@@ -26,10 +26,17 @@ interface FirstColumns {
   readonly columns: string; // base64
 }
 
+const broughtColumns = (): HTMLElement | undefined => elementOf((answer) => answer.startsWith('api/v1/columns/first'));
+
+/** What nobody took for the first picture grows old from here on. */
+export function dropBroughtColumns(): void {
+  broughtColumns()?.remove();
+}
+
 /** The columns of the first chart, if they answer what is asked: the same question for about as many pixels. */
 export function takeBroughtColumns(path: string, asked: unknown): ArrayBuffer | undefined {
   if (path !== 'columns') return undefined;
-  const element = elementOf((answer) => answer.startsWith('api/v1/columns/first'));
+  const element = broughtColumns();
   if (element === undefined) return undefined;
   element.remove(); // the first question is the only one it can answer
   const {question, columns} = JSON.parse(element.textContent ?? '') as FirstColumns;
