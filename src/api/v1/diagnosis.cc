@@ -1,5 +1,6 @@
 // GET diagnosis: what was scanned, read, skipped and found damaged, and what to do about it.
 #include <algorithm>
+#include <filesystem>
 #include <unordered_map>
 
 #include "api/v1/area.h"
@@ -25,28 +26,41 @@ struct Row {
   }
 };
 
-// Relative to the root it lies under, so that an answer names no folder outside.
-std::string relative_path(const store::Options& options, const std::string& path) {
+// What of a path lies below a folder; empty when nothing does.
+std::string below(std::string_view folder, const std::string& path) {
+  if (path.size() <= folder.size() || !path.starts_with(folder)) return {};
+  const size_t at = path.find_first_not_of('/', folder.size());
+  return at == path.npos ? "" : path.substr(at);
+}
+
+// Relative to the root it lies under, so that an answer names no folder outside. Files may carry
+// whole paths where the root was given as seen from the working directory.
+std::vector<std::string> folders_of(const store::Options& options) {
+  std::vector<std::string> folders;
   for (const auto& root : options.roots) {
-    if (path.size() > root.path.size() && path.starts_with(root.path)) {
-      const size_t at = path.find_first_not_of('/', root.path.size());
-      if (at != path.npos) return path.substr(at);
-    }
+    std::error_code failed;
+    folders.push_back(root.path);
+    folders.push_back(std::filesystem::absolute(root.path, failed).lexically_normal().string());
+  }
+  std::erase(folders, "");
+  return folders;
+}
+
+std::string relative_path(const std::vector<std::string>& folders, const std::string& path) {
+  for (const std::string& folder : folders) {
+    if (std::string rest = below(folder, path); !rest.empty()) return rest;
   }
   return path;
 }
 
-std::vector<Row> rows_of(const Context& context, const store::Snapshot& snapshot) {
+std::vector<Row> rows_of(const store::Snapshot& snapshot, const std::vector<std::string>& folders) {
   std::vector<Row> rows;
   std::unordered_map<uint32_t, size_t> row_of;  // by file id
   for (size_t i = 0; i < snapshot.files.size(); ++i) {
     const auto& file = snapshot.files[i];
     if (!file) continue;
     row_of[static_cast<uint32_t>(i)] = rows.size();
-    rows.push_back({file.get(),
-                    snapshot.find(file->run),
-                    {},
-                    relative_path(context.store.options(), file->path)});
+    rows.push_back({file.get(), snapshot.find(file->run), {}, relative_path(folders, file->path)});
   }
   for (const auto& run : snapshot.runs) {
     for (const auto& damage : run->damage) {
@@ -117,7 +131,8 @@ void write_hints(JsonWriter& json, const store::Snapshot& snapshot, const store:
 Answer diagnosis(const Context& context, const Request& request) {
   const auto snapshot = context.store.snapshot();
   const store::Diagnosis found = context.store.diagnosis();
-  const std::vector<Row> rows = rows_of(context, *snapshot);
+  const auto folders = folders_of(context.store.options());
+  const std::vector<Row> rows = rows_of(*snapshot, folders);
   SONDE_ANSWER(const page, page_of(request, rows.size()));
   std::string body;
   JsonWriter json(body);
@@ -139,7 +154,7 @@ Answer diagnosis(const Context& context, const Request& request) {
     json.key("skipped").array([&] {
       for (const auto& skipped : found.skipped) {
         json.object([&] {
-          json.key("path").string(relative_path(context.store.options(), skipped.path));
+          json.key("path").string(relative_path(folders, skipped.path));
           json.key("reason").string(skipped.reason);
         });
       }
