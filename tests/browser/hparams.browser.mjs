@@ -104,6 +104,21 @@ test('hparams: columns from names of runs and from files beside them', async ({p
   equal(await cell(0, 'bs'), '', 'no value');
 });
 
+test('hparams: in a small frame the picture stays, the panel comes when asked for', async ({page, open}) => {
+  await open(sweep(), '#hparams');
+  await ready(page);
+  const hold = page.locator('.hold');
+  await eventually(async () => Number(await hold.getAttribute('data-painted')) > 0, true, 'painted');
+  const [width, painted] = await hold.evaluate(async (element) => {
+    const before = element.dataset.painted;
+    for (let i = 0; i < 10; i++) await new Promise((resolve) => requestAnimationFrame(resolve));
+    return [element.clientWidth, Number(element.dataset.painted) - Number(before)];
+  });
+  equal(painted, 0, 'nothing is painted again and again');
+  await page.getByRole('button', {name: 'Columns and filters'}).click();
+  await eventually(async () => (await hold.evaluate((element) => element.clientWidth)) < width, true, 'the panel stands beside the picture');
+}, {viewport: {width: 800, height: 600}});
+
 test('hparams: a brush on an axis keeps what lies in it; axes move by keyboard', async ({page, open}) => {
   await open(sweep(), '#hparams');
   await ready(page);

@@ -98,9 +98,10 @@ export function columnOf(head: HparamColumn, cells: readonly Cell[], label: stri
   };
 }
 
-/** One format a column; values over several decades are written with exponents. */
+/** One format a column; values over many decades are written with exponents, fewer with as many decimals as the smallest needs. */
 function numberFormat(v: Float64Array, lo: number, hi: number): (value: number) => string {
   if (lo > 0 && hi / lo >= 1000 && !v.every((x) => Number.isNaN(x) || Number.isInteger(x))) {
+    if (lo >= 1e-4 && hi < 100) return (value) => (Number.isFinite(value) ? value.toFixed(lo < 1e-3 ? 5 : 4).replaceAll('-', '\u2212') : formatValue(value));
     return (value) => (Number.isFinite(value) ? value.toExponential(1).replace('e+', 'e').replaceAll('-', '\u2212') : formatValue(value));
   }
   return columnFormat(v);
