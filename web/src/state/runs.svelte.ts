@@ -170,8 +170,10 @@ export const runs = {
 
 /** The columns in view: the user's, or up to two metrics that look like what people compare. */
 export function tableColumns(): readonly string[] {
-  return runsView.columns ?? autoColumns(tags.ofKind('scalar').map((tag) => tag.name));
+  return runsView.columns ?? autoColumns(usual);
 }
+/** Tags that at least half of the runs have: a column for a few runs takes the room of all names. */
+const usual = $derived(tags.ofKind('scalar').filter((tag) => 2 * tag.runs.reduce((sum, [first, last]) => sum + last - first + 1, 0) >= list.length).map((tag) => tag.name));
 
 export function autoColumns(names: readonly string[]): string[] {
   const rate = (name: string): number => {
