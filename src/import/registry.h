@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "base/thread_pool.h"
+#include "import/trail.h"
 #include "trace/builder.h"
 
 namespace sonde::imports {
@@ -18,6 +19,7 @@ struct Input {
   std::string_view name;       // file name, for hints and messages
   Bytes bytes;                 // the whole content, uncompressed; only valid during the call
   ThreadPool* pool = nullptr;  // may be null: one thread
+  PartRead part_read = {};     // may be empty; from any thread
   // Called once the bytes are read and before the trace is put in order, which takes most memory.
   std::function<void()> bytes_done = {};
 };

@@ -208,7 +208,8 @@ Result<trace::Host> load_event_files(const std::vector<const CaptureFile*>& file
   for (const CaptureFile* file : files) {
     SONDE_TRY(content, io::read_content(file->path));
     contents.push_back(std::move(content));
-    EventFileRuns found = runs_of_event_file(contents.back().bytes());
+    EventFileRuns found = runs_of_event_file(contents.back().bytes(),
+                                             [&](Bytes part) { contents.back().pass(part); });
     for (std::string& damage : found.damage)
       builder.diagnose(trace::Diagnostic::Severity::kWarning,
                        fmt::format("{}: {}", file->path, damage));
@@ -223,7 +224,11 @@ Result<trace::Host> load_event_files(const std::vector<const CaptureFile*>& file
         files.front()->path + ": the event file holds no run metadata with step statistics");
   std::stable_sort(runs.begin(), runs.end(),
                    [](const StepStatsRun& a, const StepStatsRun& b) { return a.step < b.step; });
-  fill_trace(runs, {}, builder);
+  StepStatsOptions options;
+  options.part_read = [&](Bytes part) {  // of one of them; the others know that it is not theirs
+    for (const io::Content& content : contents) content.pass(part);
+  };
+  fill_trace(runs, options, builder);
   for (io::Content& content : contents) content.forget();
   host.name = "localhost";
   host.file = files.front()->path;
@@ -324,7 +329,9 @@ Result<trace::Host> load_capture(const CaptureFile& file, ThreadPool* pool) {
   const std::string name = fs::path(file.path).filename().string();
   trace::Host host;
   host.file_bytes = content.bytes().size();
-  SONDE_TRY(trace, import_trace({name, content.bytes(), pool, [&] { content.forget(); }}));
+  SONDE_TRY(trace,
+            import_trace({name, content.bytes(), pool, [&](Bytes part) { content.pass(part); },
+                          [&] { content.forget(); }}));
   host.name = !file.host.empty() ? file.host : std::string(trace.host());
   if (host.name.empty()) host.name = "localhost";
   host.file = file.path;

@@ -57,8 +57,13 @@ MappedFile::~MappedFile() {
   if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
-void MappedFile::forget() const {
-  if (data_) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+void MappedFile::forget(Bytes part) const {
+  if (!data_ || part.data() < data_ || part.data() + part.size() > data_ + size_) return;
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = static_cast<size_t>(part.data() - data_), end = begin + part.size();
+  const size_t first = (begin + page - 1) / page * page;  // a mapping begins with a page
+  const size_t last = end == size_ ? size_ : end / page * page;
+  if (first < last) ::madvise(const_cast<std::byte*>(data_) + first, last - first, MADV_DONTNEED);
 }
 
 Result<std::string> gunzipped(Bytes packed, uint64_t limit_bytes, std::string* damage) {

@@ -19,7 +19,9 @@ class MappedFile {
 
   Bytes bytes() const { return {data_, size_}; }
   // Gives the pages back; reading them again reads the file again.
-  void forget() const;
+  void forget() const { forget(bytes()); }
+  // Those that lie wholly in a part of it.
+  void forget(Bytes part) const;
 
  private:
   MappedFile() = default;
@@ -43,6 +45,11 @@ struct Content {
     } else {
       mapped->forget();
     }
+  }
+  // A part was read and is not needed for a while: it may be read again, but need not stay in
+  // memory until then.
+  void pass(Bytes part) const {
+    if (!is_unpacked) mapped->forget(part);
   }
 };
 // kTooLarge when the unpacked size would exceed `limit_bytes`.

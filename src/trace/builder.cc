@@ -21,6 +21,11 @@ void Builder::reserve(size_t slices, size_t args) {
   trace_.arg_bits_.reserve(args);
 }
 
+void Builder::reserve_names(size_t labels, size_t flows) {
+  trace_.labels_.reserve(trace_.labels_.size() + labels);
+  trace_.flows_.reserve(trace_.flows_.size() + flows);
+}
+
 void Builder::diagnose(Diagnostic::Severity severity, std::string text) {
   trace_.diagnostics_.push_back({severity, std::move(text)});
 }

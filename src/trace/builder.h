@@ -39,6 +39,8 @@ class Builder {
   // Room for about so many: columns that need not grow are not copied. Room that stays unused is
   // never touched and costs no memory.
   void reserve(size_t slices, size_t args);
+  void reserve_points(size_t points) { points_.reserve(points); }
+  void reserve_names(size_t labels, size_t flows);  // where slices have names of their own
   // Moves time 0: taken off every time at finish(). For formats whose earliest time is known last.
   void set_origin(Picos origin) { origin_ = origin; }
   size_t slice_count() const { return trace_.begin_.size(); }

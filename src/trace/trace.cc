@@ -76,8 +76,7 @@ size_t Trace::memory_bytes() const {
   bytes += arg_key_.size() * 12 + point_time_.size() * 16 + flows_.size() * sizeof(Flow);
   bytes += tracks_.size() * sizeof(Track) + labels_.size() * sizeof(Label);
   for (const std::string& blob : blobs_) bytes += blob.size();
-  for (uint32_t i = 0; i < strings_.size(); ++i) bytes += strings_.text(i).size() + 64;
-  return bytes;
+  return bytes + strings_.memory_bytes();
 }
 
 }  // namespace sonde::trace

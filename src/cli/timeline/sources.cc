@@ -143,18 +143,22 @@ class Loader {
         sources_.problems.push_back(path + ": " + message.error().text);
         return;
       }
-      auto binary = std::make_shared<const std::string>(std::move(*message));
-      return add_stats({stem_of(path), std::nullopt, imports::decode_step_stats(as_bytes(*binary))},
+      auto binary = std::make_shared<io::Content>();
+      binary->unpacked = std::move(*message);
+      binary->is_unpacked = true;
+      return add_stats({stem_of(path), std::nullopt, imports::decode_step_stats(binary->bytes())},
                        path, binary, bytes.size());
     }
     const std::string name = fs::path(path).filename().string();
     const imports::Importer* importer = imports::importer_for(name, head);
     if (importer && importer->id == "event_file") return add_events(path, bytes, kept, found);
     if (importer && importer->id == "step_stats")
-      return add_stats({stem_of(path), std::nullopt, imports::decode_step_stats(bytes)}, path, kept,
-                       bytes.size());
+      return add_stats({stem_of(path), std::nullopt,
+                        imports::decode_step_stats(bytes, [&](Bytes part) { kept->pass(part); })},
+                       path, kept, bytes.size());
     const uint64_t size = bytes.size();
-    auto trace = imports::import_trace({name, bytes, &pool_, [&] { kept->forget(); }});
+    auto trace = imports::import_trace(
+        {name, bytes, &pool_, [&](Bytes part) { kept->pass(part); }, [&] { kept->forget(); }});
     if (!trace) {
       sources_.problems.push_back(path + ": " + trace.error().text);
       return;
@@ -168,9 +172,10 @@ class Loader {
     sources_.runs.push_back(std::move(run));
   }
 
-  void add_events(const std::string& path, Bytes bytes, const std::shared_ptr<const void>& kept,
+  void add_events(const std::string& path, Bytes bytes, const std::shared_ptr<io::Content>& kept,
                   Found found) {
-    imports::EventFileRuns events = imports::runs_of_event_file(bytes);
+    imports::EventFileRuns events =
+        imports::runs_of_event_file(bytes, [&](Bytes part) { kept->pass(part); });
     for (const std::string& damage : events.damage)
       sources_.problems.push_back(path + ": " + damage);
     size_t taken = 0;
@@ -186,7 +191,7 @@ class Loader {
   }
 
   void add_stats(imports::StepStatsRun run, const std::string& path,
-                 std::shared_ptr<const void> kept, uint64_t bytes) {
+                 const std::shared_ptr<io::Content>& kept, uint64_t bytes) {
     if (run.stats.node_count() == 0) {
       sources_.problems.push_back(fmt::format("{}: {} holds no step statistics", path,
                                               run.name.empty() ? "the run metadata" : run.name));
@@ -198,6 +203,7 @@ class Loader {
     fill.dataflow = !options_.hides_dataflow;
     fill.memory = true;
     fill.steps = false;
+    fill.part_read = [&](Bytes part) { kept->pass(part); };
     fill.keeps_nodes = options_.is_compat();  // else nothing looks into `kept` any more
     Run out;
     out.clock_ns = INT64_MAX;
@@ -213,7 +219,7 @@ class Loader {
     out.bytes = bytes;
     out.trace = std::make_shared<const trace::Trace>(std::move(builder).finish());
     out.stats = std::make_shared<const imports::StepStats>(std::move(run.stats));
-    if (fill.keeps_nodes) out.content = std::move(kept);
+    if (fill.keeps_nodes) out.content = kept;
     sources_.runs.push_back(std::move(out));
   }
 

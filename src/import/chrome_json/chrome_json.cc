@@ -24,8 +24,12 @@ constexpr size_t kResyncReach = 64 << 10;
 
 class TraceReader {
  public:
-  TraceReader(std::string_view text, ThreadPool* pool, Builder& builder)
-      : scanner_(text), ahead_(text, pool), builder_(builder), taker_(builder) {
+  TraceReader(std::string_view text, const Input& input, Builder& builder)
+      : scanner_(text),
+        ahead_(text, input.pool),
+        trail_(input.part_read, as_bytes(text)),
+        builder_(builder),
+        taker_(builder) {
     // Few producers write shorter ones; should one, the columns grow.
     constexpr size_t kShortEvent = 100, kShortArg = 30, kMost = 1 << 27;
     builder_.reserve(std::min(text.size() / kShortEvent, kMost),
@@ -95,6 +99,7 @@ class TraceReader {
         if (!resynchronise()) return;
         continue;
       }
+      trail_.reached(reinterpret_cast<const std::byte*>(scanner_.text().data()) + scanner_.at());
       if (const ReadAhead* piece = ahead_.piece_at(scanner_.at())) {
         take_piece(*piece);
       } else if (!read_one()) {
@@ -162,6 +167,7 @@ class TraceReader {
 
   JsonScanner scanner_;
   EventsAhead ahead_;
+  Trail trail_;
   Builder& builder_;
   EventTaker taker_;
   std::vector<ChromeArg> args_;  // of the event being read
@@ -181,7 +187,7 @@ bool sniff(std::string_view, Bytes head) {
 }
 
 Result<void> read(const Input& input, Builder& builder) {
-  std::make_unique<TraceReader>(as_text(input.bytes), input.pool, builder)->run();
+  std::make_unique<TraceReader>(as_text(input.bytes), input, builder)->run();
   return {};
 }
 

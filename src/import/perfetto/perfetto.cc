@@ -1,6 +1,7 @@
 // Perfetto protobuf traces, the part that tracing SDKs and profilers of accelerators write: track
 // descriptors, track events with interned names, counters and flows. Data sources of whole systems
-// (ftrace, process statistics) are counted and passed over.
+// (ftrace, process statistics) are counted and passed over. The packets are walked twice: tracks
+// may be described after their events, and events that come in order need not be kept.
 //
 //   Trace            1 packet
 //   TracePacket      6 clock_snapshot, 8 timestamp (ns), 10 sequence, 11 track_event, 12 interned,
@@ -12,103 +13,142 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <optional>
 
 #include "base/strings.h"
+#include "import/perfetto/placer.h"
+#include "import/perfetto/tracks.h"
 #include "import/registry.h"
 #include "import/salvage.h"
 
 namespace sonde::imports {
 namespace {
 
+using namespace perfetto;
 using trace::Arg;
 using trace::ArgType;
 using trace::Builder;
 using trace::Diagnostic;
 using trace::kNone;
 using trace::LabelId;
-using trace::SliceId;
-using trace::TrackId;
-using trace::TrackKind;
 
-constexpr int kMaxNesting = 8;  // of annotations and of tracks in tracks
-enum Type : uint8_t { kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4 };
+using Texts = boost::unordered_flat_map<uint64_t, std::string>;
 
-struct Described {
-  std::string name, process_name, thread_name;
-  uint64_t parent = 0;
-  int64_t process = -1, thread = -1, order = 0;
-  bool is_counter = false, is_incremental = false, was_described = false;
-  int64_t multiplier = 1;
-  TrackId track = kNone;
-};
+std::string_view found(const Texts& table, uint64_t id) {
+  const auto at = table.find(id);
+  return at == table.end() ? std::string_view() : std::string_view(at->second);
+}
 
 struct Sequence {
-  boost::unordered_flat_map<uint64_t, std::string> names, categories, keys, texts;
+  Texts names, categories, keys, texts;
+  // Of interned names with interned categories: most events have one of few.
+  boost::unordered_flat_map<std::pair<uint64_t, uint64_t>, LabelId> labels;
   uint64_t default_track = 0;
 };
 
-struct Event {
-  int64_t time;
-  uint64_t track;
-  uint32_t first_arg = 0, args = 0, first_flow = 0, flows = 0, ending = 0;
-  LabelId label = kNone;
-  Type type = kInstant;
-  double value = 0;
+struct Packet {
+  uint64_t sequence = 0, flags = 0;
+  std::optional<int64_t> time;
+  Bytes interned, event, defaults, descriptor, clocks;
+  bool has_foreign_clock = false;
+  uint32_t of_system = 0;
 };
+
+Packet packet_in(Bytes bytes, bool& cut) {
+  Packet packet;
+  walk_fields(bytes, cut, [&](const wire::Field& f) {
+    if (!f.is_bytes()) {
+      if (f.number == 8) packet.time = f.as_int();
+      if (f.number == 10) packet.sequence = f.bits;
+      if (f.number == 13) packet.flags = f.bits;
+      if (f.number == 58) packet.has_foreign_clock |= f.bits >= 64;
+      return;
+    }
+    if (f.number == 6) packet.clocks = f.bytes;
+    if (f.number == 11) packet.event = f.bytes;
+    if (f.number == 12) packet.interned = f.bytes;
+    if (f.number == 59) packet.defaults = f.bytes;
+    if (f.number == 60) packet.descriptor = f.bytes;
+    if (f.number == 1 || f.number == 2 || f.number == 9) ++packet.of_system;
+  });
+  return packet;
+}
+
+Type type_of(uint64_t bits) { return bits >= 1 && bits <= 4 ? static_cast<Type>(bits) : kInstant; }
 
 class Reader {
  public:
-  Reader(Bytes bytes, Builder& builder) : bytes_(bytes), builder_(builder) {}
+  Reader(const Input& input, Builder& builder)
+      : input_(input), builder_(builder), tracks_(builder), placer_(builder, tracks_) {}
 
   void run() {
-    walk_fields(bytes_, cut_, [&](const wire::Field& f) {
-      if (f.number == 1 && f.is_bytes()) packet(f.bytes);
-    });
-    if (events_.empty()) first_ = 0;
-    for (auto& [uuid, described] : tracks_) order_.push_back(uuid);
-    std::sort(order_.begin(), order_.end());
-    for (const uint64_t uuid : order_) track_of(uuid, 0);
-    place();
+    for_each_packet([&](const Packet& packet) { survey(packet); });
+    tracks_.make_all();
+    placer_.surveyed();
+    sequences_ = {};
+    for_each_packet([&](const Packet& packet) { take(packet); });
+    placer_.finish();
+    set_times();
     report();
   }
 
  private:
-  // --- packets in the order of the file ---
-
-  void packet(Bytes bytes) {
-    uint64_t sequence = 0, flags = 0;
-    bool has_time = false;
-    int64_t time = 0;
-    Bytes interned, event, defaults, descriptor;
-    walk_fields(bytes, cut_, [&](const wire::Field& f) {
-      if (!f.is_bytes()) {
-        if (f.number == 8) time = f.as_int(), has_time = true;
-        if (f.number == 10) sequence = f.bits;
-        if (f.number == 13) flags = f.bits;
-        if (f.number == 58) foreign_clock_ |= f.bits >= 64;
-        return;
-      }
-      if (f.number == 6) clocks(f.bytes);
-      if (f.number == 11) event = f.bytes;
-      if (f.number == 12) interned = f.bytes;
-      if (f.number == 59) defaults = f.bytes;
-      if (f.number == 60) descriptor = f.bytes;
-      if (f.number == 1 || f.number == 2 || f.number == 9) ++system_packets_;
+  template <class Fn>
+  void for_each_packet(const Fn& fn) {
+    Trail trail(input_.part_read, input_.bytes);
+    walk_fields(input_.bytes, cut_, [&](const wire::Field& f) {
+      if (f.number != 1 || !f.is_bytes()) return;
+      trail.reached(f.bytes.data());
+      fn(packet_in(f.bytes, cut_));
     });
-    Sequence& state = sequences_[sequence];
-    if (flags & 1) state = {};
-    if (!defaults.empty()) read_defaults(defaults, state);
-    if (!interned.empty()) read_interned(interned, state);
-    if (!descriptor.empty()) describe(descriptor);
-    if (event.empty()) return;
-    if (!has_time) {
+  }
+
+  Sequence& sequence_of(const Packet& packet) {
+    Sequence& state = sequences_[packet.sequence];
+    if (packet.flags & 1) state = {};
+    if (!packet.defaults.empty()) read_defaults(packet.defaults, state);
+    return state;
+  }
+
+  // Of the events' times; nothing when it is too far from the others.
+  std::optional<int64_t> relative_ps(int64_t time) const {
+    const auto relative =
+        static_cast<int64_t>(static_cast<uint64_t>(time) - static_cast<uint64_t>(*first_));
+    constexpr int64_t kMost = trace::kTimeLimit / 1000;
+    if (relative > kMost || relative < -kMost) return std::nullopt;
+    return relative * 1000;
+  }
+
+  // --- first walk: tracks and times ---
+
+  void survey(const Packet& packet) {
+    foreign_clock_ |= packet.has_foreign_clock;
+    system_packets_ += packet.of_system;
+    if (!packet.clocks.empty()) read_clocks(packet.clocks);
+    const Sequence& state = sequence_of(packet);
+    if (!packet.descriptor.empty()) tracks_.describe(packet.descriptor, cut_);
+    if (packet.event.empty()) return;
+    if (!packet.time) {
       ++timeless_;
       return;
     }
-    read_event(event, time, state);
+    if (!first_) first_ = *packet.time;
+    uint64_t track = state.default_track;
+    Type type = kInstant;
+    uint32_t args = 0;
+    walk_fields(packet.event, cut_, [&](const wire::Field& f) {
+      args += f.number == 4;
+      if (f.number == 9) type = type_of(f.bits);
+      if (f.number == 11 && !f.is_bytes()) track = f.bits;
+    });
+    if (const auto time = relative_ps(*packet.time)) {
+      placer_.survey(track, *time, type, args);
+    } else {
+      ++far_;
+    }
   }
 
-  void clocks(Bytes snapshot) {
+  void read_clocks(Bytes snapshot) {
     int64_t real = 0, boot = 0;
     walk_fields(snapshot, cut_, [&](const wire::Field& f) {
       if (f.number != 1 || !f.is_bytes()) return;
@@ -135,6 +175,16 @@ class Reader {
     });
   }
 
+  // --- second walk: events ---
+
+  void take(const Packet& packet) {
+    Sequence& state = sequence_of(packet);
+    if (!packet.interned.empty()) read_interned(packet.interned, state);
+    if (packet.event.empty() || !packet.time) return;
+    const auto time = relative_ps(*packet.time);
+    if (time) read_event(packet.event, *time, state);
+  }
+
   void read_interned(Bytes interned, Sequence& state) {
     walk_fields(interned, cut_, [&](const wire::Field& f) {
       auto* table = f.number == 1    ? &state.categories
@@ -149,83 +199,52 @@ class Reader {
         if (e.number == 1 && !e.is_bytes()) id = e.bits;
         if (e.number == 2 && e.is_bytes()) text = e.text();
       });
-      table->insert_or_assign(id, clean(text));
+      const auto [at, added] = table->insert_or_assign(id, clean(text));
+      if (!added) state.labels.clear();  // the number means something else from here on
     });
   }
 
-  static std::string clean(std::string_view text) {
-    return is_utf8(text) ? std::string(text) : to_utf8(text);
-  }
-  static std::string_view found(const boost::unordered_flat_map<uint64_t, std::string>& table,
-                                uint64_t id) {
-    const auto at = table.find(id);
-    return at == table.end() ? std::string_view() : std::string_view(at->second);
-  }
-
-  void describe(Bytes bytes) {
-    uint64_t uuid = 0;
-    Described d;
-    d.was_described = true;
-    walk_fields(bytes, cut_, [&](const wire::Field& f) {
-      if (!f.is_bytes()) {
-        if (f.number == 1) uuid = f.bits;
-        if (f.number == 5) d.parent = f.bits;
-        if (f.number == 12) d.order = f.as_int();
-        return;
-      }
-      if (f.number == 2 || f.number == 10) d.name = clean(f.text());
-      if (f.number == 3 || f.number == 4) {
-        walk_fields(f.bytes, cut_, [&](const wire::Field& p) {
-          if (p.number == 1 && !p.is_bytes()) d.process = p.as_int();
-          if (f.number == 3 && p.number == 6 && p.is_bytes()) d.process_name = clean(p.text());
-          if (f.number == 4 && p.number == 2 && !p.is_bytes()) d.thread = p.as_int();
-          if (f.number == 4 && p.number == 5 && p.is_bytes()) d.thread_name = clean(p.text());
-        });
-        if (f.number == 4 && d.thread < 0) d.thread = 0;
-        if (f.number == 3 && d.process < 0) d.process = 0;
-      }
-      if (f.number == 8) {
-        d.is_counter = true;
-        walk_fields(f.bytes, cut_, [&](const wire::Field& c) {
-          if (c.number == 4 && !c.is_bytes()) d.multiplier = c.as_int();
-          if (c.number == 5 && !c.is_bytes()) d.is_incremental = c.as_bool();
-        });
-      }
-    });
-    tracks_.insert_or_assign(uuid, std::move(d));
-  }
-
-  void read_event(Bytes bytes, int64_t time, const Sequence& state) {
+  void read_event(Bytes bytes, int64_t time, Sequence& state) {
     Event event;
+    event.time = time;
     event.track = state.default_track;
     std::string_view name, category;
-    event.first_arg = static_cast<uint32_t>(args_.size());
-    event.first_flow = static_cast<uint32_t>(flows_.size());
-    std::vector<uint64_t> ending;
+    std::optional<uint64_t> name_id, category_id;
+    args_.clear();
+    flows_.clear();
+    ending_.clear();
     walk_fields(bytes, cut_, [&](const wire::Field& f) {
       switch (f.number) {
         case 3:
           wire::for_each_varint(f, [&](uint64_t id) {
-            if (category.empty()) category = found(state.categories, id);
+            if (!category.empty()) return;
+            category = found(state.categories, id);
+            category_id = id;
           });
           break;
         case 4:
           if (f.is_bytes()) annotate(f.bytes, "", state, 0);
           break;
         case 9:
-          event.type = f.bits >= 1 && f.bits <= 4 ? static_cast<Type>(f.bits) : kInstant;
+          event.type = type_of(f.bits);
           break;
         case 10:
-          if (!f.is_bytes()) name = found(state.names, f.bits);
+          if (f.is_bytes()) break;
+          name = found(state.names, f.bits);
+          name_id = f.bits;
           break;
         case 11:
           if (!f.is_bytes()) event.track = f.bits;
           break;
         case 22:
-          if (f.is_bytes() && category.empty()) category = f.text();
+          if (!f.is_bytes() || !category.empty()) break;
+          category = f.text();
+          category_id.reset();
           break;
         case 23:
-          if (f.is_bytes()) name = f.text();
+          if (!f.is_bytes()) break;
+          name = f.text();
+          name_id.reset();
           break;
         case 30:
           if (!f.is_bytes()) event.value = static_cast<double>(f.as_int());
@@ -237,34 +256,38 @@ class Reader {
           wire::for_each_fixed<uint64_t>(f, [&](uint64_t id) { flows_.push_back(id); });
           break;
         case 48:
-          wire::for_each_fixed<uint64_t>(f, [&](uint64_t id) { ending.push_back(id); });
+          wire::for_each_fixed<uint64_t>(f, [&](uint64_t id) { ending_.push_back(id); });
           break;
         default:
           break;
       }
     });
-    event.flows = static_cast<uint32_t>(flows_.size()) - event.first_flow;
-    flows_.insert(flows_.end(), ending.begin(), ending.end());
-    event.ending = static_cast<uint32_t>(ending.size());
-    event.args = static_cast<uint32_t>(args_.size()) - event.first_arg;
-    if (event.type == kBegin || event.type == kInstant)
-      event.label = builder_.label(name.empty() ? "[no name]" : clean(name), clean(category));
-    if (events_.empty()) first_ = time;
-    const auto relative =
-        static_cast<int64_t>(static_cast<uint64_t>(time) - static_cast<uint64_t>(first_));
-    if (relative > trace::kTimeLimit / 1000 || relative < -trace::kTimeLimit / 1000) {
-      ++far_;
-      return;
+    event.args = static_cast<uint32_t>(args_.size());
+    event.flows = static_cast<uint32_t>(flows_.size());
+    event.ending = static_cast<uint32_t>(ending_.size());
+    flows_.insert(flows_.end(), ending_.begin(), ending_.end());
+    if (event.type == kBegin || event.type == kInstant) {
+      const bool is_known = name_id && category_id && !name.empty() && !category.empty();
+      event.label = is_known ? label_of(*name_id, *category_id, state) : label(name, category);
     }
-    event.time = relative * 1000;
-    tracks_.try_emplace(event.track);
-    events_.push_back(event);
+    placer_.take(event, args_, flows_);
+  }
+
+  LabelId label(std::string_view name, std::string_view category) {
+    return builder_.label(name.empty() ? "[no name]" : clean(name), clean(category));
+  }
+  LabelId label_of(uint64_t name_id, uint64_t category_id, Sequence& state) {
+    const auto [at, added] = state.labels.try_emplace(std::pair(name_id, category_id), kNone);
+    if (added)
+      at->second = label(found(state.names, name_id), found(state.categories, category_id));
+    return at->second;
   }
 
   // A nested value becomes one argument a leaf: "shape.0", "options.batch".
-  void annotate(Bytes bytes, const std::string& prefix, const Sequence& state, int depth) {
+  void annotate(Bytes bytes, std::string_view prefix, const Sequence& state, int depth) {
     if (depth > kMaxNesting) return;
-    std::string name;
+    std::string_view name;
+    std::string repaired;  // what `name` points into when the file's is no UTF-8
     std::vector<Bytes> entries, items;
     trace::ArgValue value;
     bool has_value = false;
@@ -282,141 +305,34 @@ class Reader {
         if (f.number == 17) set(ArgType::kText, builder_.string(found(state.texts, f.bits)));
         return;
       }
-      if (f.number == 10) name = clean(f.text());
-      if (f.number == 6 || f.number == 9) set(ArgType::kText, builder_.string(clean(f.text())));
+      if (f.number == 10) name = is_utf8(f.text()) ? f.text() : (repaired = to_utf8(f.text()));
+      if (f.number == 6 || f.number == 9)
+        set(ArgType::kText,
+            builder_.string(is_utf8(f.text()) ? f.text() : std::string_view(to_utf8(f.text()))));
       if (f.number == 11) entries.push_back(f.bytes);
       if (f.number == 12) items.push_back(f.bytes);
     });
-    const std::string full = prefix.empty() ? name : name.empty() ? prefix : prefix + "." + name;
+    const std::string joined =
+        prefix.empty() || name.empty() ? std::string() : fmt::format("{}.{}", prefix, name);
+    const std::string_view full = prefix.empty() ? name : name.empty() ? prefix : joined;
     if (has_value) args_.push_back({builder_.key(full.empty() ? "value" : full), value});
     for (const Bytes entry : entries) annotate(entry, full, state, depth + 1);
     for (size_t i = 0; i < items.size(); ++i)
       annotate(items[i], fmt::format("{}.{}", full, i), state, depth + 1);
   }
 
-  // --- tracks ---
+  // --- the whole ---
 
-  TrackId process_for(int64_t process, const std::string& name) {
-    const auto [at, added] = processes_.try_emplace(process, kNone);
-    if (added)
-      at->second = builder_.process(
-          name.empty() ? (process < 0 ? std::string("trace") : fmt::format("process {}", process))
-                       : name,
-          process);
-    return at->second;
-  }
-
-  TrackId track_of(uint64_t uuid, int depth) {
-    Described& d = tracks_[uuid];
-    if (d.track != kNone) return d.track;
-    if (depth > kMaxNesting) return process_for(-1, "");  // tracks that contain each other
-    if (d.process >= 0 && d.thread < 0 && !d.is_counter) {
-      d.track = process_for(d.process, d.process_name.empty() ? d.name : d.process_name);
-      builder_.edit(d.track).order = d.order;
-      return d.track;
-    }
-    // Lanes stand directly below their process, however deep the file nests them.
-    TrackId parent = kNone;
-    if (d.parent != 0 && d.parent != uuid && tracks_.contains(d.parent)) {
-      const TrackId above = track_of(d.parent, depth + 1);
-      parent = builder_.edit(above).parent == kNone ? above : builder_.edit(above).parent;
-    }
-    Described& self = tracks_[uuid];
-    if (self.track != kNone) return self.track;
-    if (parent == kNone) parent = process_for(self.process, self.process_name);
-    const std::string name = !self.thread_name.empty() ? self.thread_name
-                             : !self.name.empty()      ? self.name
-                             : self.thread >= 0        ? fmt::format("thread {}", self.thread)
-                                                       : fmt::format("track {}", uuid);
-    self.track = builder_.track(self.is_counter ? TrackKind::kCounter : TrackKind::kThread, parent,
-                                name, std::max<int64_t>(0, self.thread));
-    builder_.edit(self.track).order = self.order;
-    return self.track;
-  }
-
-  // Slices that stand on a process itself get a lane below it.
-  TrackId lane_of(uint64_t uuid) {
-    const TrackId track = track_of(uuid, 0);
-    if (builder_.edit(track).kind != TrackKind::kProcess) return track;
-    const auto [at, added] = process_lanes_.try_emplace(track, kNone);
-    if (added) at->second = builder_.track(TrackKind::kThread, track, "events", 0);
-    return at->second;
-  }
-
-  // --- slices in order of time ---
-
-  void place() {
-    std::vector<uint32_t> by_time(events_.size());
-    for (uint32_t i = 0; i < by_time.size(); ++i) by_time[i] = i;
-    std::stable_sort(by_time.begin(), by_time.end(),
-                     [&](uint32_t a, uint32_t b) { return events_[a].time < events_[b].time; });
-    boost::unordered_flat_map<uint64_t, std::vector<std::pair<SliceId, int64_t>>> open;
-    boost::unordered_flat_map<uint64_t, double> sums;
-    boost::unordered_flat_map<uint64_t, SliceId> flow_from;
-    for (const uint32_t i : by_time) {
-      const Event& event = events_[i];
-      if (event.type == kEnd) {
-        auto& stack = open[event.track];
-        if (stack.empty()) {
-          ++endings_;
-          continue;
-        }
-        builder_.set_duration(stack.back().first, {event.time - stack.back().second});
-        stack.pop_back();
-        continue;
-      }
-      if (event.type == kCounter) {
-        const Described& d = tracks_[event.track];
-        double value = event.value * static_cast<double>(d.multiplier);
-        if (d.is_incremental) value = sums[event.track] += value;
-        const TrackId track = counter_of(event.track);
-        builder_.point(track, {event.time}, value);
-        continue;
-      }
-      const SliceId slice = builder_.slice(lane_of(event.track), {event.time}, {0}, event.label);
-      for (uint32_t a = 0; a < event.args; ++a)
-        builder_.arg(args_[event.first_arg + a].key, args_[event.first_arg + a].value);
-      if (event.type == kInstant) builder_.arg("phase", "instant");
-      for (uint32_t k = 0; k < event.flows + event.ending; ++k) {
-        const uint64_t id = flows_[event.first_flow + k];
-        const auto [at, added] = flow_from.try_emplace(id, slice);
-        if (!added) {
-          builder_.flow(at->second, slice, "flow");
-          at->second = slice;
-        }
-        if (k >= event.flows) flow_from.erase(id);
-      }
-      if (event.type == kBegin) open[event.track].emplace_back(slice, event.time);
-    }
-    const int64_t last = by_time.empty() ? 0 : events_[by_time.back()].time;
-    for (const auto& [track, stack] : open) {
-      for (const auto& [slice, begin] : stack) {
-        builder_.set_duration(slice, {last - begin});
-        ++unfinished_;
-      }
-    }
-    if (by_time.empty()) return;
-    const int64_t earliest = events_[by_time.front()].time;
-    builder_.set_origin({earliest});
-    const int64_t start = first_ + earliest / 1000;
+  void set_times() {
+    if (placer_.is_empty()) return;
+    builder_.set_origin({placer_.earliest()});
+    const int64_t start = *first_ + placer_.earliest() / 1000;
     constexpr int64_t k2001 = 978'307'200'000'000'000, k2100 = 4'102'444'800'000'000'000;
     if (start > k2001 && start < k2100) {
       builder_.set_start_ns(start);
     } else if (wall_offset_ && start > 0 && start < k2001) {
       builder_.set_start_ns(start + *wall_offset_);
     }
-  }
-
-  TrackId counter_of(uint64_t uuid) {
-    const TrackId track = track_of(uuid, 0);
-    if (builder_.edit(track).kind == TrackKind::kCounter) return track;
-    const auto [at, added] = counters_.try_emplace(uuid, kNone);
-    if (added) {
-      const TrackId above = builder_.edit(track).parent;
-      const TrackId parent = above == kNone ? track : above;
-      at->second = builder_.track(TrackKind::kCounter, parent, "counter", 0);
-    }
-    return at->second;
   }
 
   void report() {
@@ -428,18 +344,18 @@ class Reader {
       builder_.diagnose(Diagnostic::Severity::kWarning,
                         fmt::format("the file of {} bytes is cut off or damaged; what could be "
                                     "read is shown",
-                                    bytes_.size()));
+                                    input_.bytes.size()));
     warn(timeless_, "events have no time and were skipped");
     warn(far_, "events lie more than 26 days from the others and were skipped");
-    warn(endings_, "ends without a beginning were skipped");
+    warn(placer_.stray_ends(), "ends without a beginning were skipped");
     if (foreign_clock_)
       builder_.diagnose(Diagnostic::Severity::kWarning,
                         "some packets use a clock of their own; their times are taken as they are");
-    if (unfinished_ != 0)
+    if (placer_.unfinished() != 0)
       builder_.diagnose(
           Diagnostic::Severity::kInfo,
           fmt::format("{} slices have no end; they are shown up to the end of the trace",
-                      unfinished_));
+                      placer_.unfinished()));
     if (system_packets_ != 0)
       builder_.diagnose(
           Diagnostic::Severity::kInfo,
@@ -448,21 +364,17 @@ class Reader {
               system_packets_));
   }
 
-  Bytes bytes_;
+  const Input& input_;
   Builder& builder_;
+  Tracks tracks_;
+  Placer placer_;
   bool cut_ = false, foreign_clock_ = false;
-  int64_t first_ = 0;
+  std::optional<int64_t> first_;  // time of the first event in the file, ns
   std::optional<int64_t> wall_offset_;
   boost::unordered_flat_map<uint64_t, Sequence> sequences_;
-  boost::unordered_flat_map<uint64_t, Described> tracks_;
-  std::vector<uint64_t> order_;
-  boost::unordered_flat_map<int64_t, TrackId> processes_;
-  boost::unordered_flat_map<TrackId, TrackId> process_lanes_;
-  boost::unordered_flat_map<uint64_t, TrackId> counters_;
-  std::vector<Event> events_;
-  std::vector<Arg> args_;
-  std::vector<uint64_t> flows_;
-  uint64_t timeless_ = 0, far_ = 0, endings_ = 0, unfinished_ = 0, system_packets_ = 0;
+  std::vector<Arg> args_;  // of the event at hand
+  std::vector<uint64_t> flows_, ending_;
+  uint64_t timeless_ = 0, far_ = 0, system_packets_ = 0;
 };
 
 // A packet names its sequence or describes a track; no other format here begins like that.
@@ -482,7 +394,7 @@ bool sniff(std::string_view, Bytes head) {
 }
 
 Result<void> read(const Input& input, Builder& builder) {
-  Reader(input.bytes, builder).run();
+  Reader(input, builder).run();
   return {};
 }
 

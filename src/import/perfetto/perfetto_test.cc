@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <string>
+#include <vector>
+
 #include "base/wire.h"
 #include "import/registry.h"
 
@@ -61,6 +64,65 @@ TEST_CASE("perfetto: tracks, interned names, arguments, flows and counters") {
     CHECK(trace->point_value(track.first_point) == 4096);
   }
   CHECK(has_counter);
+}
+
+// Events of one track, (time, type), with a name and a flow each; `type` 1 begins, 2 ends.
+std::string track_events(const std::vector<std::pair<uint64_t, uint64_t>>& events) {
+  std::string out;
+  wire::Encoder trace(out);
+  for (const auto& [time, type] : events) {
+    trace.message(1, [&](wire::Encoder& packet) {
+      packet.varint(8, time);
+      packet.varint(10, 1);
+      packet.message(11, [&](wire::Encoder& event) {
+        event.varint(9, type);
+        event.varint(11, 5);
+        if (type == 2) return;
+        event.bytes(22, "c");
+        event.bytes(23, "at " + std::to_string(time));
+        event.fixed64(47, 77);
+        event.message(4, [&](wire::Encoder& annotation) {
+          annotation.bytes(10, "time");
+          annotation.varint(4, time);
+        });
+      });
+    });
+  }
+  return out;
+}
+
+TEST_CASE("perfetto: the order of a track's packets does not matter, nor what was let go of") {
+  using Events = std::vector<std::pair<uint64_t, uint64_t>>;
+  const Events in_order = {{100, 1}, {110, 1}, {120, 2}, {130, 3}, {140, 2}, {150, 1}, {160, 2}};
+  const Events mixed = {{150, 1}, {130, 3}, {160, 2}, {100, 1}, {120, 2}, {110, 1}, {140, 2}};
+  for (const Events& events : {in_order, mixed}) {
+    const std::string bytes = track_events(events);
+    size_t let_go = 0;
+    const auto trace = imports::import_trace({"x", as_bytes(bytes), nullptr, [&](Bytes part) {
+                                                CHECK(part.data() >= as_bytes(bytes).data());
+                                                let_go += part.size();
+                                              }});
+    REQUIRE(trace);
+    CHECK(let_go <= 2 * bytes.size());  // walked twice
+    REQUIRE(trace->slice_count() == 4);
+    const struct {
+      int64_t begin_ns, duration_ns;
+      uint16_t depth;
+    } kSlices[] = {{0, 40, 0}, {10, 10, 1}, {30, 0, 1}, {50, 10, 0}};
+    for (uint32_t s = 0; s < 4; ++s) {
+      CHECK(trace->begin(s).value == kSlices[s].begin_ns * 1000);
+      CHECK(trace->duration(s).value == kSlices[s].duration_ns * 1000);
+      CHECK(trace->depth(s) == kSlices[s].depth);
+      CHECK(trace->name(s) == "at " + std::to_string(100 + kSlices[s].begin_ns));
+      CHECK(trace->find(s, trace->key("time"))->as_int() == 100 + kSlices[s].begin_ns);
+    }
+    REQUIRE(trace->flows().size() == 3);  // from each slice to the next in time
+    for (uint32_t f = 0; f < 3; ++f) {
+      CHECK(trace->flows()[f].from == f);
+      CHECK(trace->flows()[f].to == f + 1);
+    }
+    CHECK(trace->diagnostics().empty());
+  }
 }
 
 TEST_CASE("perfetto: a cut after every byte, tracks inside each other, lengths of 2^60") {

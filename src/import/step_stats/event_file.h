@@ -15,6 +15,6 @@ struct EventFileRuns {
 };
 
 bool sniff_event_file(std::string_view name, Bytes head);
-EventFileRuns runs_of_event_file(Bytes file);
+EventFileRuns runs_of_event_file(Bytes file, const PartRead& part_read = {});
 
 }  // namespace sonde::imports

@@ -92,6 +92,7 @@ class Filler {
     size_t nodes = 0;
     for (const StepStatsRun& run : runs) nodes += run.stats.node_count();
     builder_.reserve(nodes + runs.size(), 16 * nodes);
+    builder_.reserve_names(nodes, nodes);
     for (size_t i = 0; i < runs.size(); ++i) {
       if (!extents_[i].empty()) add_run(runs[i], i);
       if (!options_.keeps_nodes) runs[i].stats.devices = {};
@@ -248,8 +249,10 @@ class Filler {
     } else if (options_.lanes == Lanes::kTensorFlow || has_overlaps(device)) {
       lanes = packed_lanes(device);
     }
+    Trail trail = trail_of(device);
     for (size_t i = 0; i < device.nodes.size(); ++i) {
       const NodeStats& node = device.nodes[i];
+      trail.reached(node.message.data());
       const NodeLabel label = parse_label(node, gpu);
       const uint32_t lane = lanes.empty() ? (gpu ? 0 : node.thread) : lanes[i];
       const TrackId track = lane_track(process, device, lane, !lanes.empty());
@@ -338,12 +341,24 @@ class Filler {
   // that are read are arguments by now: one that is no known string has no reader.
   void connect(const std::vector<Placed>& placed) {
     for (const Placed& p : placed) {
-      for (size_t i = 0; i < p.device->nodes.size(); ++i)
-        produce(p.device->nodes[i], p.first + static_cast<SliceId>(i));
+      for_each_node(p, [&](const NodeStats& node, SliceId slice) { produce(node, slice); });
     }
     for (const Placed& p : placed) {
-      for (size_t i = 0; i < p.device->nodes.size(); ++i)
-        consume(p.device->nodes[i], p.first + static_cast<SliceId>(i));
+      for_each_node(p, [&](const NodeStats& node, SliceId slice) { consume(node, slice); });
+    }
+  }
+
+  // The nodes of a device lie one behind the other in the file.
+  Trail trail_of(const DeviceStats& device) const {
+    return {options_.part_read, device.nodes.empty() ? nullptr : device.nodes[0].message.data()};
+  }
+  template <class Fn>
+  void for_each_node(const Placed& placed, const Fn& fn) {
+    Trail trail = trail_of(*placed.device);
+    SliceId slice = placed.first;
+    for (const NodeStats& node : placed.device->nodes) {
+      trail.reached(node.message.data());
+      fn(node, slice++);
     }
   }
 

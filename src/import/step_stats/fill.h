@@ -31,6 +31,7 @@ struct StepStatsOptions {
   // Marks each run as a step and gives its slices to it; off where runs are told apart otherwise.
   bool steps = true;
   bool keeps_nodes = false;  // of the runs; else each is emptied once it is in the trace
+  PartRead part_read = {};
 };
 
 // Runs that lie far apart in time (minutes between steps of milliseconds) are moved together, which

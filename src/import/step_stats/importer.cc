@@ -18,17 +18,19 @@ Result<void> read_message(const Input& input, trace::Builder& builder) {
   for (const std::string_view ending : {".gz", ".pb", ".run_metadata"}) {
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
   }
-  StepStatsRun run{std::move(name), std::nullopt, decode_step_stats(input.bytes)};
+  StepStatsRun run{std::move(name), std::nullopt, decode_step_stats(input.bytes, input.part_read)};
   if (run.stats.node_count() == 0)
     return fail(Code::kUnsupported,
                 "the run metadata holds no step statistics; trace the run with "
                 "RunOptions(trace_level=FULL_TRACE)");
-  fill_trace({&run, 1}, {}, builder);
+  StepStatsOptions options;
+  options.part_read = input.part_read;
+  fill_trace({&run, 1}, options, builder);
   return {};
 }
 
 Result<void> read_events(const Input& input, trace::Builder& builder) {
-  EventFileRuns found = runs_of_event_file(input.bytes);
+  EventFileRuns found = runs_of_event_file(input.bytes, input.part_read);
   std::erase_if(found.runs, [](const StepStatsRun& run) { return run.stats.node_count() == 0; });
   if (found.runs.empty())
     return fail(Code::kUnsupported,
@@ -36,7 +38,9 @@ Result<void> read_events(const Input& input, trace::Builder& builder) {
                 "add_run_metadata()");
   for (const std::string& damage : found.damage)
     builder.diagnose(trace::Diagnostic::Severity::kWarning, damage);
-  fill_trace(found.runs, {}, builder);
+  StepStatsOptions options;
+  options.part_read = input.part_read;
+  fill_trace(found.runs, options, builder);
   return {};
 }
 

@@ -65,12 +65,14 @@ size_t nodes_in(Bytes device) {
   return count;
 }
 
-void read_device(Bytes message, StepStats& stats) {
+void read_device(Bytes message, StepStats& stats, const PartRead& part_read) {
   DeviceStats device;
   device.nodes.reserve(nodes_in(message));
   NodeDetails details;
+  Trail trail(part_read, message);
   walk_fields(message, stats.cut, [&](const wire::Field& f) {
     if (!f.is_bytes()) return;
+    trail.reached(f.bytes.data());
     if (f.number == 1) device.device = f.text();
     if (f.number == 2) {
       device.nodes.push_back(node_in(f.bytes));
@@ -86,6 +88,7 @@ void read_device(Bytes message, StepStats& stats) {
       device.threads.push_back(entry);
     }
   });
+  trail.finish(message.data() + message.size());
   if (!device.device.empty() || !device.nodes.empty()) stats.devices.push_back(std::move(device));
 }
 
@@ -183,11 +186,11 @@ StepStatsForm step_stats_form(Bytes head) {
   return third && is_text(as_text(*third)) ? StepStatsForm::kRunMetadata : StepStatsForm::kNone;
 }
 
-StepStats decode_step_stats(Bytes message) {
+StepStats decode_step_stats(Bytes message, const PartRead& part_read) {
   StepStats stats;
   const auto read_all = [&](Bytes step_stats) {
     walk_fields(step_stats, stats.cut, [&](const wire::Field& f) {
-      if (f.number == 1 && f.is_bytes()) read_device(f.bytes, stats);
+      if (f.number == 1 && f.is_bytes()) read_device(f.bytes, stats, part_read);
     });
   };
   switch (step_stats_form(message)) {

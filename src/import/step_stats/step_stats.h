@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "import/trail.h"
 
 namespace sonde::imports {
 
@@ -74,7 +75,7 @@ enum class StepStatsForm : uint8_t { kNone, kStepStats, kRunMetadata };
 StepStatsForm step_stats_form(Bytes head);
 
 // Of either form; empty when the bytes hold no step statistics.
-StepStats decode_step_stats(Bytes message);
+StepStats decode_step_stats(Bytes message, const PartRead& part_read = {});
 
 // What a node's label says: `name = Op(in, in)` of an executor, `text@@op#…` of a GPU tracer.
 struct NodeLabel {

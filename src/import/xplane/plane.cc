@@ -252,9 +252,11 @@ void count_stats(Bytes message, uint32_t& stats, bool& aggregated) {
 
 }  // namespace
 
-void count(Line& line) {
+void count(Line& line, const PartRead& part_read) {
   wire::Cursor cursor(line.bytes);
+  Trail trail(part_read, line.bytes);
   for (wire::Field f; cursor.next(f);) {
+    trail.reached(cursor.position());
     switch (f.number) {
       case 1:
         line.id = f.as_int();
@@ -293,6 +295,7 @@ void count(Line& line) {
     }
   }
   line.damaged += !cursor.ok();
+  trail.finish(line.bytes.data() + line.bytes.size());
 }
 
 namespace {
@@ -420,7 +423,9 @@ void fill(Fill& fill) {
   Line& line = fill.line;
   const int64_t base = line_base_ps(line.timestamp_ns, fill.subtract_ns);
   wire::Cursor cursor(line.bytes);
+  Trail trail(fill.part_read, line.bytes);
   for (wire::Field f; cursor.next(f);) {
+    trail.reached(cursor.position());
     if (f.number != 4 || !f.is_bytes()) continue;
     Event event;
     const bool has_room = fill.block.used < fill.block.begin.size();
@@ -451,6 +456,7 @@ void fill(Fill& fill) {
     }
     block.arg_end[at] = block.first_arg + block.used_args;
   }
+  trail.finish(line.bytes.data() + line.bytes.size());
 }
 
 void intern_local_text(Line& line, trace::Builder::Block& block, trace::Builder& builder) {

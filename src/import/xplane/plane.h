@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/intern.h"
+#include "import/trail.h"
 #include "trace/builder.h"
 
 namespace sonde::imports::xplane {
@@ -72,7 +73,7 @@ std::vector<trace::Arg> read_args(std::span<const Bytes> stats, const Plane& pla
 int64_t line_base_ps(int64_t timestamp_ns, int64_t subtract_ns);
 
 // The line's own fields and how many events and stats it has.
-void count(Line& line);
+void count(Line& line, const PartRead& part_read);
 
 struct Fill {
   const Plane& plane;
@@ -81,6 +82,7 @@ struct Fill {
   trace::Builder::Block* aggregate;  // null when the line has no aggregated events
   trace::KeyId occurrences;
   int64_t subtract_ns;
+  const PartRead& part_read;
 };
 // Decodes the line's events into its blocks; may run on any thread.
 void fill(Fill& fill);

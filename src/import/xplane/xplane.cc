@@ -172,7 +172,8 @@ Result<void> read(const Input& input, Builder& builder) {
   std::stable_sort(by_size.begin(), by_size.end(), [](const auto& a, const auto& b) {
     return a.second->bytes.size() > b.second->bytes.size();
   });
-  for_each_line(input.pool, by_size, [&](size_t i) { xplane::count(*by_size[i].second); });
+  for_each_line(input.pool, by_size,
+                [&](size_t i) { xplane::count(*by_size[i].second, input.part_read); });
   find_time_base(space, builder);
   make_tracks(space, builder);
 
@@ -192,7 +193,8 @@ Result<void> read(const Input& input, Builder& builder) {
                       blocks[line->block],
                       line->aggregated != 0 ? &blocks[line->block + 1] : nullptr,
                       occurrences,
-                      space.subtract_ns};
+                      space.subtract_ns,
+                      input.part_read};
     xplane::fill(fill);
   });
   uint64_t damaged = 0, nameless = 0;
