@@ -33,7 +33,7 @@ struct Viewport {
 };
 
 // All slices of one depth of a track, in order of time. Sums and longest slices are kept for blocks
-// of 16, 256, ... slices, so that any range is summed up in a few dozen steps.
+// of 16, 64, 256, ... slices, so that any range is summed up in a few dozen steps.
 class Row {
  public:
   Row(const Trace& trace, std::vector<SliceId> slices);
@@ -42,7 +42,7 @@ class Row {
   Picos busy() const { return {levels_.empty() ? 0 : levels_.back().front().busy}; }
   // Appends the row's cells inside the viewport; true when no slices were merged.
   bool view(const Viewport& port, std::vector<Cell>& out) const;
-  // About how many cells that would be, from a look at a few pixels.
+  // About how many cells that would be, from drawing a small part.
   size_t cells_about(const Viewport& port) const;
   // Slices that overlap [begin, end), as positions in the row.
   std::pair<size_t, size_t> range(Picos begin, Picos end) const;
@@ -52,14 +52,15 @@ class Row {
   struct Block {
     int64_t busy = 0, longest_duration = -1, end = 0;  // end of the last slice
     SliceId longest = kNone;
+    LabelId label = 0;  // of the longest
 
     void add(const Block& later);
   };
   Block block_of(size_t position) const;
   Block summary(size_t first, size_t last) const;
-  size_t blocks_before(Picos time, size_t from_block) const;
+  size_t blocks_before(Picos time, size_t from_block, size_t likely = 0) const;
   size_t first_at_or_after(Picos time, size_t from) const;
-  size_t coarse_end(size_t first, size_t last, Picos boundary) const;
+  size_t coarse_end(size_t first, size_t last, Picos boundary, size_t likely) const;
   size_t position_of(SliceId slice, size_t from) const;
 
   const Trace& trace_;  // outlives the row: both belong to the LevelOfDetail

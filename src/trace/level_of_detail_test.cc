@@ -83,6 +83,25 @@ TEST_CASE("LevelOfDetail: a pixel of many slices loses none, and wide ones stand
     }
     CHECK(lost == 0);
     CHECK(hidden == 0);
+    // A merged cell stays about as wide as a pixel and is called as the longest slice in it.
+    size_t wide = 0, misnamed = 0;
+    SliceId s = 0;
+    for (const Cell& cell : cells) {
+      if (cell.slice != kNone) continue;
+      wide += cell.duration.value > 2 * width;
+      while (s < trace->slice_count() && trace->begin(s) < cell.begin) ++s;
+      int64_t longest = 0;
+      bool is_named = false;  // after one of them, should several last as long
+      for (; s < trace->slice_count() && trace->begin(s) < cell.begin + cell.duration; ++s) {
+        const int64_t duration = trace->duration(s).value;
+        if (duration > longest) is_named = false;
+        if (duration >= longest) is_named |= trace->label_id(s) == cell.label;
+        longest = std::max(longest, duration);
+      }
+      misnamed += !is_named;
+    }
+    CHECK(wide == 0);
+    CHECK(misnamed == 0);
   }
 }
 

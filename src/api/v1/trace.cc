@@ -23,7 +23,8 @@ using trace::Trace;
 using trace::TrackId;
 using trace::TrackKind;
 
-constexpr size_t kMostCells = 15000;  // 17 bytes each: 256 kB
+constexpr size_t kMostCells = 15000;    // 17 bytes each: 256 kB
+constexpr uint32_t kLeastPixels = 250;  // of a row: rather fold deep rows than merge further
 
 std::string_view kind_name(TrackKind kind) {
   switch (kind) {
@@ -193,6 +194,10 @@ std::string view_file(const std::vector<DrawnRow>& rows, const trace::Viewport& 
   const int64_t tick = std::max<int64_t>(1, (port.end - port.begin).value >> 30);
   std::vector<uint32_t> start, duration, name, slice, row_track, row_depth, row_cells;
   std::vector<uint8_t> busy, row_exact;
+  size_t cells = 0;
+  for (const DrawnRow& row : rows) cells += row.cells.size();
+  for (auto* column : {&start, &duration, &name, &slice}) column->reserve(cells);
+  busy.reserve(cells);
   for (const DrawnRow& row : rows) {
     row_track.push_back(row.track);
     row_depth.push_back(row.depth);
@@ -244,12 +249,15 @@ Answer view(const Context& context, const Request& request) {
   trace::Viewport port{{t0}, {t1}, static_cast<uint32_t>(std::clamp<int64_t>(px, 1, 8192))};
   // Too many cells: first merge over wider pixels, then leave the deepest rows folded.
   size_t cells = 0, deepest = SIZE_MAX;
-  while (port.pixels > 250 && cells_about(*found.lod, rows, port) > kMostCells + kMostCells / 4) {
-    port.pixels /= 2;  // without drawing what would be too much
+  // Without drawing what would be too much: drawing it once more costs as much again.
+  for (size_t about;
+       port.pixels > kLeastPixels && (about = cells_about(*found.lod, rows, port)) > kMostCells;) {
+    const auto fitting = static_cast<uint32_t>(uint64_t{port.pixels} * kMostCells / about);
+    port.pixels = std::max(kLeastPixels, std::min(fitting, port.pixels / 8 * 7));
   }
   auto drawn = draw(*found.lod, rows, port, deepest, cells);
-  while (cells > kMostCells && port.pixels > 250) {
-    port.pixels /= 2;
+  while (cells > kMostCells && port.pixels > kLeastPixels) {
+    port.pixels = std::max(kLeastPixels, port.pixels / 4 * 3);
     drawn = draw(*found.lod, rows, port, deepest, cells);
   }
   if (cells > kMostCells) {
