@@ -224,7 +224,7 @@ class GpuOps {
       found->second = static_cast<uint32_t>(result_.ops.size());
       DeviceOp op;
       op.name = fmt::format("{}/{}", parsed.name, trace_.text(kernel));
-      op.category = parsed.is_known() ? parsed.type : "Unknown";
+      op.category = parsed.is_known() ? parsed.type : "unknown";  // as xprof spells it here
       op.provenance = trace_.text(text);
       result_.ops.push_back(std::move(op));
     }
@@ -299,6 +299,7 @@ class NestedOps {
       const int64_t total = std::max(last - first, self_ps_ - before);
       result_.total_ps += total;
       result_.idle_ps += total - (self_ps_ - before);
+      add_duty(plane);
     }
     return std::move(result_);
   }
@@ -342,6 +343,37 @@ class NestedOps {
   }
 
  private:
+  // Whether the op waits for the host or sends to it.
+  bool is_off_duty(SliceId s) const {
+    const std::string_view category =
+        trace_.text_of(trace_.find(trace_.label(s).args, words_.key.hlo_category));
+    for (const std::string_view off :
+         {"infeed", "outfeed", "send", "recv", "host send", "host recv"}) {
+      if (category == off || (category.starts_with(off) && category.ends_with("-done")))
+        return true;
+    }
+    return false;
+  }
+
+  // Modules count as time in which ops could have run.
+  void add_duty(TrackId plane) {
+    int64_t first = INT64_MAX, last = INT64_MIN, busy_until = INT64_MIN;
+    for (const TrackId t : lines_of(trace_, plane)) {
+      const bool are_ops = trace_.track_name(t) == "XLA Ops";
+      if (!are_ops && trace_.track_name(t) != "XLA Modules") continue;
+      const trace::Track& track = trace_.tracks()[t];
+      for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
+        const int64_t begin = trace_.begin(s).value, end = trace_.end(s).value;
+        first = std::min(first, begin);
+        last = std::max(last, end);
+        if (!are_ops || end <= busy_until || is_off_duty(s)) continue;
+        result_.on_duty_ps += end - std::max(begin, busy_until);
+        busy_until = end;
+      }
+    }
+    if (first < last) result_.duty_window_ps += last - first;
+  }
+
   std::pair<int64_t, int64_t> device_span(SliceId s) const {
     const auto offset = trace_.find(trace_.args(s), words_.key.device_offset);
     const auto duration = trace_.find(trace_.args(s), words_.key.device_duration);

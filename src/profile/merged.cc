@@ -39,6 +39,8 @@ class OpsSum {
   void add(const DeviceOps& device) {
     sum_.total_ps += device.total_ps;
     sum_.idle_ps += device.idle_ps;
+    sum_.duty_window_ps += device.duty_window_ps;
+    sum_.on_duty_ps += device.on_duty_ps;
     sum_.devices += device.devices;
     sum_.without_module += device.without_module;
     sum_.on_host |= device.on_host;

@@ -51,9 +51,12 @@ struct DeviceOp {
 struct DeviceOps {
   std::vector<DeviceOp> ops;
   int64_t total_ps = 0, idle_ps = 0;  // summed over devices
-  uint32_t devices = 0;               // with any event
-  uint64_t without_module = 0;        // kernels of programs whose HLO the capture lacks
-  bool on_host = false;  // the ops ran on the CPU: there is no device, peaks are unknown
+  // Of TPU cores, on the host's clock: from the first module or op to the last, and how much of
+  // that an op was at work that does not merely wait for the host.
+  int64_t duty_window_ps = 0, on_duty_ps = 0;
+  uint32_t devices = 0;         // with any event
+  uint64_t without_module = 0;  // kernels of programs whose HLO the capture lacks
+  bool on_host = false;         // the ops ran on the CPU: there is no device, peaks are unknown
 };
 
 DeviceOps device_ops(const trace::Trace& trace, const Vocabulary& words, const Grouping& grouping,

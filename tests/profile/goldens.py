@@ -17,9 +17,11 @@ Kinds of rules (all need id, tool, reason; captures narrows them):
   rename     {Sonde's text: recorded text}, in the columns named, before rows are matched
   aside      [table, column] pairs that neither identify rows nor count (all their cells are excused)
   recorded   pattern the recorded value has to match for a cell to be excused
+  given      the same for Sonde's value
   within     the largest difference of two numbers that is excused
   balance    pattern of columns whose sums over the row are equal on both sides: time only moved between them
-  reduced    Sonde gives the recorded cell on a reduced capture: goldens_torch.py
+  reduced    Sonde gives the recorded cell on a reduced capture: goldens_torch.py; a number instead of true says how much
+             the two may differ there
 
 The captures are not part of this repository: without the folder (../shared or SONDE_SHARED) the test
 says so and passes.
@@ -156,8 +158,14 @@ def is_balanced(pattern, where, golden, candidate):
     return abs(sums[0] - sums[1]) <= 1e-5 * max(map(abs, sums))
 
 
+def is_near(wanted, got, reach):
+    """Whether two numbers differ by no more than a rule's reach; true as reach means not at all."""
+    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (wanted, got, reach))
+    return numbers and abs(wanted - got) <= reach
+
+
 def excused(rules, where, wanted, got, golden, candidate, still_differ):
-    """The first rule that excuses a recorded cell which differs; still_differ() are the places that do so on the reduced capture."""
+    """The first rule that excuses a recorded cell which differs; still_differ() are the places that do so on the reduced capture, and what Sonde gives there."""
     for rule in rules:
         if "where" not in rule or not re.search(rule["where"], where):
             continue
@@ -165,11 +173,13 @@ def excused(rules, where, wanted, got, golden, candidate, still_differ):
             continue
         if "recorded" in rule and not re.search(rule["recorded"], str(wanted)):
             continue
+        if "given" in rule and not re.search(rule["given"], str(got)):
+            continue
         if "within" in rule and not (isinstance(got, (int, float)) and abs(wanted - got) <= rule["within"]):
             continue
         if "balance" in rule and not is_balanced(rule["balance"], where, golden, candidate):
             continue
-        if rule.get("reduced") and where in still_differ():
+        if rule.get("reduced") and where in still_differ() and not is_near(wanted, still_differ()[where], rule["reduced"]):
             continue
         row = recorded_row(golden, where) if "row" in rule else {}
         if all(re.search(pattern, str(row.get(column, ""))) for column, pattern in rule.get("row", {}).items()):
@@ -260,7 +270,7 @@ def examine(compare, samples, program, rules, pair):
     @functools.cache
     def still_differ():
         own = goldens_torch.reduced_answer(compare, program, folder, tool, tool_flags(tool, golden))
-        return {where for where, wanted, got in compare.compare(golden, own).diffs if not in_clock(own, where, wanted, got)}
+        return {where: got for where, wanted, got in compare.compare(golden, own).diffs if not in_clock(own, where, wanted, got)}
 
     for where, wanted, got in result.diffs:
         if " surplus row ." in where:

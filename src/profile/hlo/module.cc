@@ -278,11 +278,26 @@ Instruction parse_instruction(Bytes message) {
       case 50:
         out.feature_groups = f.as_int();
         break;
+      case 56:
+        out.has_operand_layouts = f.as_bool();
+        break;
+      case 57:
+        if (f.is_bytes()) out.operand_layouts.push_back(parse_shape(f.bytes, 0));
+        break;
       case 58:
         out.batch_groups = f.as_int();
         break;
       case 63:
         out.comparison = text_of(f);
+        break;
+      case 65:
+        out.has_side_effect = f.as_bool();
+        break;
+      case 68:
+        out.frontend_attributes.assign(f.text());
+        break;
+      case 77:
+        out.api_version = f.as_int();
         break;
       default:
         break;

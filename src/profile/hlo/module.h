@@ -85,6 +85,11 @@ struct Instruction {
   Dot dot;
   std::vector<SliceDimension> slices;
   int64_t feature_groups = 1, batch_groups = 1;
+  // Of a custom call.
+  std::vector<Shape> operand_layouts;
+  bool has_operand_layouts = false, has_side_effect = false;
+  int64_t api_version = 0;
+  std::string frontend_attributes;  // FrontendAttributes, as in the file
   bool is_root = false;
   uint32_t computation = 0;  // index
 

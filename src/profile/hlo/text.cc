@@ -215,6 +215,24 @@ std::string backend_config_text(const Instruction& i) {
              : fmt::format("backend_config=\"{}\"", escaped(i.backend_config));
 }
 
+// How a custom call is made, behind the name of what it calls.
+void add_custom_call(const Instruction& i, std::vector<std::string>& out) {
+  constexpr std::string_view kVersions[] = {"UNSPECIFIED", "ORIGINAL", "STATUS_RETURNING",
+                                            "STATUS_RETURNING_UNIFIED", "TYPED_FFI"};
+  if (i.custom_call_target.empty()) return;
+  out.push_back(fmt::format("custom_call_target=\"{}\"", escaped(i.custom_call_target)));
+  if (i.has_operand_layouts) {
+    std::vector<std::string> layouts;
+    for (const Shape& shape : i.operand_layouts) layouts.push_back(shape.text(true));
+    out.push_back(fmt::format("operand_layout_constraints={{{}}}", fmt::join(layouts, ", ")));
+  }
+  if (i.has_side_effect) out.push_back("custom_call_has_side_effect=true");
+  // The first two are the way of old, which needs no word.
+  if (i.api_version > 1 && static_cast<size_t>(i.api_version) < std::size(kVersions))
+    out.push_back(
+        fmt::format("api_version=API_VERSION_{}", kVersions[static_cast<size_t>(i.api_version)]));
+}
+
 void add_attributes(const Module& module, const Instruction& i, TextStyle style,
                     std::vector<std::string>& out) {
   const std::string_view op = i.opcode;
@@ -263,10 +281,11 @@ void add_attributes(const Module& module, const Instruction& i, TextStyle style,
     out.push_back((op == "custom-call" ? "called_computations={" + called(0) + "}"
                                        : "to_apply=" + called(0)));
   }
-  if (!i.custom_call_target.empty())
-    out.push_back(fmt::format("custom_call_target=\"{}\"", escaped(i.custom_call_target)));
+  add_custom_call(i, out);
   if (i.feature_groups > 1) out.push_back(fmt::format("feature_group_count={}", i.feature_groups));
   if (i.batch_groups > 1) out.push_back(fmt::format("batch_group_count={}", i.batch_groups));
+  if (style != TextStyle::kOneLine && !i.frontend_attributes.empty())
+    out.push_back("frontend_attributes={" + frontend_text(as_bytes(i.frontend_attributes)) + "}");
   if (style == TextStyle::kShort && !i.backend_config.empty())
     out.push_back(backend_config_text(i));
   if (style != TextStyle::kLong) return;

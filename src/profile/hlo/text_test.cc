@@ -61,6 +61,25 @@ std::string small_module() {
         i.varint(35, 20);
       });
       inner.message(2, [](wire::Encoder& i) {
+        i.bytes(1, "k");
+        i.bytes(2, "custom-call");
+        shape(i, 3, 11, {2});
+        i.bytes(28, "attention");
+        i.varint(35, 22);
+        i.varint(36, 20);
+        i.varint(56, 1);
+        shape(i, 57, 4, {2});
+        shape(i, 57, 11, {});
+        i.varint(65, 1);
+        i.message(68, [](wire::Encoder& attributes) {
+          attributes.message(1, [](wire::Encoder& entry) {
+            entry.bytes(1, "small");
+            entry.bytes(2, "true");
+          });
+        });
+        i.varint(77, 4);
+      });
+      inner.message(2, [](wire::Encoder& i) {
         i.bytes(1, "d");
         i.bytes(2, "constant");
         shape(i, 3, 11, {4});
@@ -87,6 +106,14 @@ TEST_CASE("hlo text: callees come first, names stand bare, short lists are shown
   CHECK(text.find("constant({1.5, 1.41421354, 2.81022636e-08, 1e+30})") != std::string::npos);
   CHECK(text.find("fusion(p), kind=kLoop, calls=inner") != std::string::npos);
   CHECK(text.find('%') == std::string::npos);
+  const hlo::Instruction* call = module->find("k");
+  REQUIRE(call);
+  const std::string_view how =
+      "custom_call_target=\"attention\", operand_layout_constraints={s32[2], f32[]}, "
+      "custom_call_has_side_effect=true, api_version=API_VERSION_TYPED_FFI";
+  CHECK(text.find(std::string(how) + ", frontend_attributes={small=\"true\"}") !=
+        std::string::npos);
+  CHECK(hlo::instruction_text(*module, *call, hlo::TextStyle::kOneLine).ends_with(how));
   const hlo::Instruction* fusion = module->find("f");
   REQUIRE(fusion);
   CHECK(

@@ -84,10 +84,10 @@ Table op_table(const std::vector<const HostAnalysis*>& hosts, const Machine& mac
     const double idle = device.on_host ? 0 : static_cast<double>(device.idle_ps);
     const double idle_percent = 100 * ratio(idle, device_total);
     table.property("device_idle_time_percent", percent_text(idle_percent));
-    table.property("device_duty_cycle_percent",
-                   percent_text(device_total == 0 ? 0 : 100 - idle_percent));
-    table.property("device_duty_cycle_high_confidence_percent",
-                   percent_text(device_total == 0 ? 0 : 100 - idle_percent));
+    const std::string duty = percent_text(100 * ratio(static_cast<double>(device.on_duty_ps),
+                                                      static_cast<double>(device.duty_window_ps)));
+    table.property("device_duty_cycle_percent", duty);
+    table.property("device_duty_cycle_high_confidence_percent", duty);
     table.property(
         "host_idle_time_percent",
         percent_text(device.devices == 0 || device.on_host
