@@ -11,6 +11,7 @@
 
 namespace sonde::cli {
 
+int capture_command(const Args& args);
 int export_command(const Args& args);
 int inspect_command(const Args& args);
 int profile_command(const Args& args);
@@ -29,6 +30,7 @@ constexpr Command kCommands[] = {
     {"inspect", "list the runs, tags, points and damage of a log directory", inspect_command},
     {"export", "write every point as CSV or JSON lines", export_command},
     {"profile", "show where a captured step spends its time", profile_command},
+    {"capture", "record a profile of a program that runs", capture_command},
     {"timeline", "convert, merge, compare and summarise traces", timeline_command},
     {"demo", "train small models and log everything the dashboards can show", demo},
     {"version", "print the version", version},
