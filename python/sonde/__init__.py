@@ -25,7 +25,7 @@ TYPE_CHECKING = False  # importing typing would be most of this package's import
 if TYPE_CHECKING:
     from typing import Any
 
-    from . import hparams, keras, notebook, projector, summary
+    from . import hparams, keras, notebook, profile, projector, summary
     from ._patch import patch
     from .reader import load
     from .writer import SummaryWriter
@@ -39,6 +39,7 @@ __all__ = [
     "load",
     "notebook",
     "patch",
+    "profile",
     "projector",
     "summary",
 ]
@@ -58,7 +59,7 @@ def __getattr__(name: str) -> Any:
         made = getattr(_importlib.import_module(f".{_WHERE[name]}", __name__), name)
         globals()[name] = made
         return made
-    if name in ("hparams", "keras", "notebook", "projector", "summary"):
+    if name in ("hparams", "keras", "notebook", "profile", "projector", "summary"):
         return _importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -107,7 +107,7 @@ std::shared_ptr<const std::vector<Captures::Entry>> Captures::list(const Context
   const auto seconds =
       static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
   using Entries = std::vector<Entry>;
-  return context.memo->get<Entries>("captures/list", seconds / 5, [&](const Entries*) {
+  return context.memo->get<Entries>("captures/list", (*looks_ << 40) + seconds / 5, [&](const Entries*) {
     Entries entries;
     for (const auto& root : context.store.options().roots) {
       for (imports::SessionFiles& files : imports::find_sessions(root.path)) {

@@ -3,6 +3,7 @@
 // Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <list>
 #include <memory>
@@ -55,6 +56,8 @@ class Captures {
     imports::SessionFiles files;
   };
   std::shared_ptr<const std::vector<Entry>> list(const Context& context);
+  // Counted up when something was just written: the next list() looks again. May outlive this.
+  std::shared_ptr<std::atomic<uint64_t>> looks() const { return looks_; }
 
   // Loads the session on first use; a second asker waits for the first. kNotFound for an unknown
   // id.
@@ -78,6 +81,7 @@ class Captures {
   };
   static constexpr size_t kKept = 4;  // sessions in memory; the least recently used goes first
 
+  const std::shared_ptr<std::atomic<uint64_t>> looks_ = std::make_shared<std::atomic<uint64_t>>();
   std::mutex mutex_;  // guards: slots_, uploads_
   std::condition_variable loaded_;
   std::list<std::shared_ptr<Slot>> slots_;  // most recently used first

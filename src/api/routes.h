@@ -26,7 +26,8 @@ struct Settings {
   std::string samples_per_plugin;  // as typed: "scalars=500,images=0"
   std::string sidecar;             // "", "off" or a folder
   bool read_only_sidecar = false;
-  std::string boot;  // random text per start
+  std::string no_capture;  // why captures of running programs are refused; empty: they are not
+  std::string boot;        // random text per start
 };
 
 // What a handler may use. Everything in it is thread-safe and outlives every request.

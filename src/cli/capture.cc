@@ -23,7 +23,7 @@ The program has to listen first, one line near its start:
   JAX          jax.profiler.start_server(6009)
   TensorFlow   tf.profiler.experimental.server.start(6009)
   PyTorch/XLA  torch_xla.debug.profiler.start_server(6009)
-(PyTorch without XLA: sonde.profile in Python, see docs/python.md.)
+(PyTorch without XLA: sonde.profile in Python, see docs/logging.md.)
 
   sonde capture --service localhost:6009 --logdir logs
   sonde capture --service node1:6009,node2:6009 --logdir logs --duration_ms 3000

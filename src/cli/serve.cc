@@ -124,6 +124,16 @@ store::Options store_options(const ServeOptions& o, std::vector<store::Options::
   return options;
 }
 
+// A capture writes into the log directory and connects to where the asker says: only for people who
+// may do so themselves.
+std::string reason_against_captures(const ServeOptions& o, const Binding& binding,
+                                    const http::Access& access) {
+  if (o.read_only) return "this server was started with --read_only and writes nothing";
+  if (!binding.is_loopback && access.token.empty())
+    return "this server is open to the network without a token; start it without --auth none";
+  return "";
+}
+
 api::Settings settings_of(const ServeOptions& o) {
   api::Settings settings;
   settings.logdir = o.logdir.empty() ? o.logdir_spec : o.logdir;
@@ -166,7 +176,8 @@ int run_server(const ServeOptions& o, const Args& args) {
   }
   access->cookie = fmt::format("sonde-{}", (*server)->port());
 
-  const api::Settings settings = settings_of(o);
+  api::Settings settings = settings_of(o);
+  settings.no_capture = reason_against_captures(o, *binding, *access);
   auto store = store::Store::open(store_options(o, std::move(roots)));
   if (!store) return failed(store.error().text);
   if (o.loads_before_serving) (*store)->wait_loaded();

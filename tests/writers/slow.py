@@ -32,7 +32,7 @@ PLACES = [
             "soundfile",
             "matplotlib",
         ],
-        ["test_live.py", "test_frameworks.py", "test_examples.py"],
+        ["test_live.py", "test_frameworks.py", "test_examples.py", "test_profile_live.py"],
     ),
     (
         "tf",

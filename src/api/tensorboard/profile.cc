@@ -1,12 +1,13 @@
 // TensorBoard's profile plug-in as xprof serves it: runs, tools, hosts and the data of a tool. The
-// shapes are xprof's, the numbers Sonde's. Nothing is read outside the log directory and nothing is
-// written into it.
+// shapes are xprof's, the numbers Sonde's. Nothing is read outside the log directory, and only
+// capture_profile writes into it.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "api/captures.h"
 #include "api/tensorboard/areas.h"
+#include "api/tensorboard/capture_profile.h"
 #include "api/tensorboard/core.h"
 #include "api/tensorboard/shared.h"
 #include "profile/analysis.h"
@@ -210,9 +211,11 @@ Answer version(const Context&, const Request&) {
   return answer;
 }
 
-Answer config(const Context&, const Request&) {
+Answer config(const Context& context, const Request&) {
   return Answer::json(
-      R"({"enableTabNameLabel":false,"hideCaptureProfileButton":true,"srcPathPrefix":""})");
+      fmt::format(R"({{"enableTabNameLabel":false,"hideCaptureProfileButton":{},)"
+                  R"("srcPathPrefix":""}})",
+                  !context.settings.no_capture.empty()));
 }
 
 constexpr Route kRoutes[] = {
@@ -224,6 +227,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/data/plugin/profile/module_list", module_list},
     {"GET", "/data/plugin/profile/version", version},
     {"GET", "/data/plugin/profile/config", config},
+    {"*", "/data/plugin/profile/capture_profile", capture_profile, kMaxBodyBytes, takes_long},
 };
 
 }  // namespace

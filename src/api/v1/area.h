@@ -10,6 +10,7 @@ namespace sonde::api::v1 {
 
 std::span<const Route> area();  // all of the below
 
+std::span<const Route> capture_routes();       // profile/capture, profile/request
 std::span<const Route> column_routes();        // columns, nearest
 std::span<const Route> diagnosis_routes();     // diagnosis
 std::span<const Route> embedding_routes();     // embeddings

@@ -14,6 +14,8 @@ export interface Dashboard {
   readonly title: string; // message key
   readonly help: string; // message key: how data get here, shown when there are none
   readonly code?: Readonly<Record<string, string>>; // framework → lines that write such data
+  /** Beyond code: something to press where there are no data; `onchange` is called when there are. */
+  start?(): Promise<{default: Component<{onchange: () => void | Promise<void>}>}>;
   readonly key?: string; // letter after "g"
   readonly panel: 'runs' | 'none'; // whether the run panel stands at the left
   /** Whether the tags alone say that there is something to show. */

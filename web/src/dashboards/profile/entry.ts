@@ -12,6 +12,7 @@ export const profile: Dashboard = {
     JAX: "with jax.profiler.trace('logs'):\n    step()",
     PyTorch: "with torch.profiler.profile(\n        on_trace_ready=torch.profiler.tensorboard_trace_handler('logs')) as p:\n    step(); p.step()",
   },
+  start: () => import('./capture/CaptureStart.svelte'),
   applies: () => false,
   probe: async () => (await profileSessions()).length > 0,
   load: () => import('./Profile.svelte'),
