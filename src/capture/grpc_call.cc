@@ -135,8 +135,8 @@ Result<bool> send_some(int fd, GrpcStream& stream, const Address& address) {
     } else if (errno != EINTR) {
       // What the server said before it hung up is worth more than this.
       if (errno == EPIPE || errno == ECONNRESET) return true;
-      return fail(Code::kIo, fmt::format("cannot send to {}: {}", address.text(),
-                                         std::strerror(errno)));
+      return fail(Code::kIo,
+                  fmt::format("cannot send to {}: {}", address.text(), std::strerror(errno)));
     }
   }
   return true;
@@ -168,7 +168,8 @@ Result<std::string> unary_call(const Call& call) {
     SONDE_TRY(all_sent, send_some(fd.get(), stream, call.address));
     if (auto healthy = stream.health(); !healthy) return fail(std::move(healthy).error());
     const short events = static_cast<short>(all_sent ? POLLIN : POLLIN | POLLOUT);
-    if (auto waited = waiter.wait(fd.get(), events); !waited) return fail(std::move(waited).error());
+    if (auto waited = waiter.wait(fd.get(), events); !waited)
+      return fail(std::move(waited).error());
     if (auto read = receive_some(fd.get(), stream, buffer, call.address); !read)
       return fail(std::move(read).error());
     if (call.received && stream.received_bytes() > 0) call.received(stream.received_bytes());

@@ -21,13 +21,13 @@ struct Call {
   std::chrono::steady_clock::time_point deadline;
   uint64_t max_answer_bytes = INT32_MAX;  // what gRPC itself can say
   std::stop_token stop = {};
-  std::function<void()> connected = {};                    // the request is on its way
+  std::function<void()> connected = {};               // the request is on its way
   std::function<void(uint64_t bytes)> received = {};  // of the answer, so far
 };
 
 // kBusy: worth another try (nobody listens, the server is occupied); kUnsupported: a gRPC server
-// without this call; kCorrupt: no gRPC server; kTooLarge; kIo: the deadline, the network; kConflict:
-// stopped.
+// without this call; kCorrupt: no gRPC server; kTooLarge; kIo: the deadline, the network;
+// kConflict: stopped.
 Result<std::string> unary_call(const Call& call);
 
 }  // namespace sonde::capture

@@ -12,10 +12,10 @@
 namespace sonde::capture {
 namespace {
 
-constexpr size_t kPrefix = 5;                   // compressed flag, length (big-endian)
-constexpr size_t kMostHeaderBytes = 64 << 10;   // names and values of one answer
-constexpr size_t kMostStatusText = 4 << 10;     // of grpc-message, for people
-constexpr int32_t kWindow = 32 << 20;           // what may be under way: traces are large
+constexpr size_t kPrefix = 5;                  // compressed flag, length (big-endian)
+constexpr size_t kMostHeaderBytes = 64 << 10;  // names and values of one answer
+constexpr size_t kMostStatusText = 4 << 10;    // of grpc-message, for people
+constexpr int32_t kWindow = 32 << 20;          // what may be under way: traces are large
 constexpr size_t kPiece = 64 << 10;
 constexpr size_t kFrameHead = 9, kFrameType = 3;  // a server's first frame is its settings
 
@@ -36,7 +36,8 @@ uint32_t message_length(std::string_view body) {
 
 struct GrpcStream::Callbacks {
   static int header(nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name,
-                    size_t name_size, const uint8_t* value, size_t value_size, uint8_t, void* self) {
+                    size_t name_size, const uint8_t* value, size_t value_size, uint8_t,
+                    void* self) {
     auto& stream = *static_cast<GrpcStream*>(self);
     if (frame->hd.stream_id != stream.stream_) return 0;
     stream.header_bytes_ += name_size + value_size;
@@ -130,7 +131,8 @@ GrpcStream::GrpcStream(GrpcRequest request)
   nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings, std::size(settings));
   nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, kWindow);
 
-  const std::string timeout = fmt::format("{}m", std::min<int64_t>(request_.timeout_ms, 99'999'999));
+  const std::string timeout =
+      fmt::format("{}m", std::min<int64_t>(request_.timeout_ms, 99'999'999));
   nghttp2_nv headers[] = {
       pair(":method", "POST"),
       pair(":scheme", "http"),
@@ -223,8 +225,8 @@ Result<std::string> GrpcStream::refused() const {
       // «Another profiling session active.» comes as an internal error: it ends by itself.
       if (status_text_.find("profiling session active") != std::string::npos ||
           status_text_.find("profiler is running") != std::string::npos) {
-        return fail(Code::kBusy, fmt::format("{} is recording for somebody else{}",
-                                             request_.authority, said));
+        return fail(Code::kBusy,
+                    fmt::format("{} is recording for somebody else{}", request_.authority, said));
       }
       return fail(Code::kIo, fmt::format("{} could not record (gRPC status {}){}",
                                          request_.authority, status_, said));

@@ -1,7 +1,7 @@
-// One unary gRPC call as a conversation of bytes: what is to be sent, what came back. Knows no socket
-// and no clock, so that a hostile server is a string in a test. HTTP/2 itself (frames, header
-// compression, flow control) is nghttp2's; the five bytes before a message and the status in the
-// trailers are read here.
+// One unary gRPC call as a conversation of bytes: what is to be sent, what came back. Knows no
+// socket and no clock, so that a hostile server is a string in a test. HTTP/2 itself (frames,
+// header compression, flow control) is nghttp2's; the five bytes before a message and the status in
+// the trailers are read here.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct nghttp2_session;
 namespace sonde::capture {
 
 struct GrpcRequest {
-  std::string authority;    // "localhost:6009"
-  std::string path;         // "/tensorflow.ProfilerService/Profile"
-  std::string message;      // protobuf
-  int64_t timeout_ms = 0;   // told to the server; 0: none
+  std::string authority;   // "localhost:6009"
+  std::string path;        // "/tensorflow.ProfilerService/Profile"
+  std::string message;     // protobuf
+  int64_t timeout_ms = 0;  // told to the server; 0: none
   uint64_t max_answer_bytes = 0;
 };
 
@@ -66,7 +66,7 @@ class GrpcStream {
   Result<std::string> refused() const;
 
   GrpcRequest request_;
-  std::string framed_;     // the message behind its five bytes
+  std::string framed_;      // the message behind its five bytes
   size_t framed_sent_ = 0;  // how far nghttp2 has taken it
   std::unique_ptr<nghttp2_session, void (*)(nghttp2_session*)> session_;
   int32_t stream_ = -1;

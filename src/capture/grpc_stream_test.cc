@@ -134,11 +134,12 @@ TEST_CASE("capture: hostile and broken answers end in a sentence") {
       {"compressed", kHead + body(message("ab", 2, 1)) + kTrailers, Code::kUnsupported,
        "compressed"},
       {"no status", kHead + body(message("ab", 2), kEndStream), Code::kCorrupt, "no gRPC status"},
-      {"a page", kSettings + headers({{":status", "404"}, {"content-type", "text/html"}}) +
-                     body("<html>", kEndStream),
+      {"a page",
+       kSettings + headers({{":status", "404"}, {"content-type", "text/html"}}) +
+           body("<html>", kEndStream),
        Code::kCorrupt, "404"},
-      {"status no number", kHead + body(message("ab", 2)) +
-                               headers({{"grpc-status", "99999999999"}}, kEndStream),
+      {"status no number",
+       kHead + body(message("ab", 2)) + headers({{"grpc-status", "99999999999"}}, kEndStream),
        Code::kCorrupt, "no gRPC status"},
       {"header flood", flood, Code::kCorrupt, ""},
       {"unimplemented", refused("12", ""), Code::kUnsupported, "no such call"},

@@ -15,8 +15,7 @@ using wire::Encoder;
 // A word, a truth or a number, by how it is written.
 void write_extra(Encoder& out, const std::string& value) {
   int64_t number = 0;
-  const auto [end, problem] =
-      std::from_chars(value.data(), value.data() + value.size(), number);
+  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (value == "true" || value == "false") {
     out.varint(2, value == "true" ? 1 : 0);
   } else if (problem == std::errc() && end == value.data() + value.size()) {

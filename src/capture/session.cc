@@ -123,9 +123,9 @@ class Recorder {
   }
 
   Result<void> record_host(size_t i, const Address& address) {
-    Call call = call_to(address, kProfile,
-                        encoded({plan_.options, root_, progress_.session, address.text(),
-                                 start_ns_}));
+    Call call =
+        call_to(address, kProfile,
+                encoded({plan_.options, root_, progress_.session, address.text(), start_ns_}));
     bool is_connected = false;
     call.connected = [&] {
       is_connected = true;
@@ -186,10 +186,10 @@ class Recorder {
     const Address& head = plan_.services.front();
     std::vector<std::string> hosts;
     for (const Address& worker : plan_.workers) hosts.push_back(worker.text());
-    Call call = call_to(head, kNewSession,
-                        encoded_new_session({plan_.options, root_, progress_.session, head.host,
-                                             start_ns_},
-                                            hosts));
+    Call call =
+        call_to(head, kNewSession,
+                encoded_new_session({plan_.options, root_, progress_.session, head.host, start_ns_},
+                                    hosts));
     SONDE_TRY(message, unary_call(call));
     SONDE_TRY(response, parse_new_session(as_bytes(message)));
     if (!response.error.empty())

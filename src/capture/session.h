@@ -1,6 +1,7 @@
 // Records a session: asks the profiler server of every host at the same time, tries again while
 // nobody has anything, and writes <logdir>/plugins/profile/<time>/<host>_<port>.xplane.pb, where
-// TensorBoard's profile plug-in puts and looks for it. Nothing else of the log directory is touched.
+// TensorBoard's profile plug-in puts and looks for it. Nothing else of the log directory is
+// touched.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +47,8 @@ struct Recorded {
   Progress progress;   // hosts that failed say why; at least one is done
 };
 
-// `watch` is called from several threads, one at a time, whenever something changed. The error names
-// every host and what it said; kConflict when stopped.
+// `watch` is called from several threads, one at a time, whenever something changed. The error
+// names every host and what it said; kConflict when stopped.
 Result<Recorded> record(const Plan& plan, const std::function<void(const Progress&)>& watch,
                         const std::stop_token& stop = {});
 

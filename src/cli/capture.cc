@@ -1,5 +1,5 @@
-// `sonde capture --service HOST:PORT --logdir DIR`: asks running programs for a profile and writes it
-// where the Profile dashboard and TensorBoard look. One line on the terminal says how far it is.
+// `sonde capture --service HOST:PORT --logdir DIR`: asks running programs for a profile and writes
+// it where the Profile dashboard and TensorBoard look. One line on the terminal says how far it is.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>

@@ -45,13 +45,18 @@ function logs() {
   writeRun(dir, 'train', Array.from({length: 5}, (_, step) => [step, {loss: 1 / (1 + step)}]), 1.7e9);
   return dir;
 }
+/** Presses the button of the page without sessions, once it is known that there are none. */
+async function press(page) {
+  await page.getByText('No data for Profile here').waitFor();
+  await page.getByRole('button', {name: 'Capture', exact: true}).click();
+}
 const dialog = (page) => page.getByRole('dialog', {name: 'Capture a running program'});
 
 test('capture: a running program is recorded from the empty page and opens', async ({page, open}) => {
   const server = await profiler();
   const dir = logs();
   await open(dir, '#profile');
-  await page.getByRole('button', {name: 'Capture', exact: true}).click();
+  await press(page);
   const box = dialog(page);
   await box.getByRole('textbox', {name: 'Servers'}).fill('127.0.0.1:1');
   await box.getByRole('textbox', {name: 'Retries'}).fill('0');
@@ -87,12 +92,12 @@ test('capture: a running program is recorded from the empty page and opens', asy
 test('capture: a capture under way is cancelled, and found again after a reload', async ({page, open}) => {
   const server = await profiler();
   await open(logs(), '#profile');
-  await page.getByRole('button', {name: 'Capture', exact: true}).click();
+  await press(page);
   await dialog(page).getByRole('textbox', {name: 'Servers'}).fill(server.address);
   await dialog(page).getByRole('button', {name: 'Capture', exact: true}).click();
   await eventually(() => server.waiting.length, 1, 'the program is asked');
   await page.reload();
-  await page.getByRole('button', {name: 'Capture', exact: true}).click();
+  await press(page);
   await dialog(page).getByRole('button', {name: 'Cancel'}).click();
   await dialog(page).getByText('Cancelled; nothing was written.').waitFor();
   await eventually(() => server.called.at(-1), '/tensorflow.ProfilerService/Terminate', 'the program is told');
@@ -104,7 +109,7 @@ test('capture: a PyTorch program that watches its folder is asked', async ({page
   const sign = (captures) => writeFileSync(join(dir, 'train/sonde_profile.json'), JSON.stringify({state: 'waiting', host: 'here', pid: 7, captures, last: ''}));
   sign(0);
   await open(dir, '#profile');
-  await page.getByRole('button', {name: 'Capture', exact: true}).click();
+  await press(page);
   const box = dialog(page);
   await box.getByRole('listitem').filter({hasText: 'train'}).waitFor();
   equal(await axe(page), [], 'accessibility');
@@ -119,7 +124,7 @@ test('capture: a PyTorch program that watches its folder is asked', async ({page
 
 test('capture: a read-only server says that it takes none', async ({page, open}) => {
   await open(logs(), '#profile', ['--read_only']);
-  await page.getByRole('button', {name: 'Capture', exact: true}).click();
+  await press(page);
   await dialog(page).getByText('This server takes no captures.').waitFor();
   equal(await dialog(page).getByRole('button', {name: 'Capture', exact: true}).count(), 0, 'nothing to press');
   await settled(page);

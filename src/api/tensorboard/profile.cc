@@ -212,10 +212,9 @@ Answer version(const Context&, const Request&) {
 }
 
 Answer config(const Context& context, const Request&) {
-  return Answer::json(
-      fmt::format(R"({{"enableTabNameLabel":false,"hideCaptureProfileButton":{},)"
-                  R"("srcPathPrefix":""}})",
-                  !context.settings.no_capture.empty()));
+  return Answer::json(fmt::format(R"({{"enableTabNameLabel":false,"hideCaptureProfileButton":{},)"
+                                  R"("srcPathPrefix":""}})",
+                                  !context.settings.no_capture.empty()));
 }
 
 constexpr Route kRoutes[] = {

@@ -152,10 +152,8 @@ Answer ask(const Context& context, const Request& request) {
 }
 
 constexpr Route kRoutes[] = {
-    {"GET", "/api/v1/profile/capture", list},
-    {"POST", "/api/v1/profile/capture", start},
-    {"POST", "/api/v1/profile/request", ask},
-    {"GET", "/api/v1/profile/capture/*", look},
+    {"GET", "/api/v1/profile/capture", list},        {"POST", "/api/v1/profile/capture", start},
+    {"POST", "/api/v1/profile/request", ask},        {"GET", "/api/v1/profile/capture/*", look},
     {"DELETE", "/api/v1/profile/capture/*", cancel},
 };
 

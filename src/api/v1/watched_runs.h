@@ -19,7 +19,7 @@ inline constexpr double kAliveSeconds = 60;  // without a sign the program has e
 
 struct WatchedRun {
   std::string run, folder;
-  std::string state;      // of the program: "waiting" or "recording"
+  std::string state;  // of the program: "waiting" or "recording"
   std::string host;
   int64_t pid = 0, captures = 0;
   std::string last, error;  // the newest capture's file; what went wrong with it
@@ -31,7 +31,8 @@ struct WatchedRun {
 std::vector<WatchedRun> watched_runs(const Context& context);
 void write_watched(JsonWriter& json, const WatchedRun& run);
 
-// Puts the request there. kNotFound when no program watches the run, kBusy when one is asked already.
+// Puts the request there. kNotFound when no program watches the run, kBusy when one is asked
+// already.
 Result<WatchedRun> ask_run(const Context& context, std::string_view run, int64_t steps);
 
 }  // namespace sonde::api::v1
