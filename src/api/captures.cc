@@ -107,17 +107,18 @@ std::shared_ptr<const std::vector<Captures::Entry>> Captures::list(const Context
   const auto seconds =
       static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
   using Entries = std::vector<Entry>;
-  return context.memo->get<Entries>("captures/list", (*looks_ << 40) + seconds / 5, [&](const Entries*) {
-    Entries entries;
-    for (const auto& root : context.store.options().roots) {
-      for (imports::SessionFiles& files : imports::find_sessions(root.path)) {
-        std::string id = (root.name.empty() ? "" : root.name + "/") + files.id();
-        entries.push_back({std::move(id), std::move(files)});
-      }
-    }
-    add_traced_runs(context, entries);
-    return entries;
-  });
+  return context.memo->get<Entries>(
+      "captures/list", (*looks_ << 40) + seconds / 5, [&](const Entries*) {
+        Entries entries;
+        for (const auto& root : context.store.options().roots) {
+          for (imports::SessionFiles& files : imports::find_sessions(root.path)) {
+            std::string id = (root.name.empty() ? "" : root.name + "/") + files.id();
+            entries.push_back({std::move(id), std::move(files)});
+          }
+        }
+        add_traced_runs(context, entries);
+        return entries;
+      });
 }
 
 Result<std::shared_ptr<const Capture>> Captures::load(const Context& context, std::string_view id) {

@@ -53,7 +53,8 @@ void add_obsolete(Flags& flags) {
           "does nothing: every file of a run is always followed, however old");
   nothing("generic_data", "does nothing, as in TensorBoard");
   nothing("detect_file_replacement", "does nothing: replaced files are always noticed");
-  nothing("master_tpu_unsecure_channel", "does nothing: profiler servers are named by their address");
+  nothing("master_tpu_unsecure_channel",
+          "does nothing: profiler servers are named by their address");
 }
 
 void add_flags(Flags& flags, ServeOptions& o, std::string& port, std::string& reload_task,
