@@ -31,7 +31,9 @@ Result<Recording> Recordings::start(const Context& context, capture::Plan plan,
   const auto chosen = std::ranges::find_if(
       roots, [&](const auto& one) { return root.empty() || one.name == root; });
   if (chosen == roots.end())
-    return fail(Code::kNotFound, fmt::format("there is no log directory named '{}'", root));
+    return fail(
+        Code::kNotFound,
+        fmt::format("there is no log directory named '{}'; GET profile/capture lists them", root));
   plan.logdir = chosen->path;
   if (auto good = capture::check(plan.options); !good) return fail(std::move(good).error());
 
@@ -103,7 +105,8 @@ Result<std::shared_ptr<Recordings::Entry>> Recordings::find(uint64_t id) const {
   for (const auto& entry : entries_) {
     if (entry->recording.id == id) return entry;
   }
-  return fail(Code::kNotFound, fmt::format("there is no capture {}", id));
+  return fail(Code::kNotFound,
+              fmt::format("there is no capture {}; GET profile/capture lists them", id));
 }
 
 Result<Recording> Recordings::look(uint64_t id) const {

@@ -109,8 +109,9 @@ Result<WatchedRun> ask_run(const Context& context, std::string_view run, int64_t
     watched.is_asked = true;
     return watched;
   }
-  return fail(Code::kNotFound,
-              fmt::format("no program watches run '{}'; it needs sonde.profile", run));
+  return fail(
+      Code::kNotFound,
+      fmt::format("no program watches run '{}'; GET profile/capture lists those that do", run));
 }
 
 }  // namespace sonde::api::v1
