@@ -243,7 +243,9 @@ def test_the_route_of_xprof(tmp_path):
         assert len(profiler.requests) == 2
         for query, part in [("service_addr=x&is_tpu_name=true", "TPU names"), ("", "no address"), (f"service_addr={profiler.address}&duration=x", "duration")]:
             reply = server.ask("/data/plugin/profile/capture_profile?" + query)
-            assert reply.status == 500 and part in json.loads(reply.text)["error"]
+            assert reply.status == 400 and part in json.loads(reply.text)["error"]
+        reply = server.ask(f"/data/plugin/profile/capture_profile?service_addr=localhost:{free_port()}")
+        assert reply.status == 500 and "nobody listens" in json.loads(reply.text)["error"]
 
 
 @pytest.mark.parametrize("args", [["--read_only"], ["--bind_all", "--auth", "none"]])

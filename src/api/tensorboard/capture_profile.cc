@@ -78,13 +78,11 @@ Answer capture_profile(const Context& context, const Request& request) {
   if (is_from_elsewhere(request))
     return said(403, "error", "captures are not started by other web sites");
   auto plan = plan_of(request);
-  if (!plan) return said(500, "error", plan.error().text);
+  if (!plan) return said(400, "error", plan.error().text);
   Recordings& recordings = Recordings::of(context);
   const auto begun = recordings.start(context, std::move(*plan));
-  if (!begun) {
-    const bool is_forbidden = begun.error().code == Code::kForbidden;
-    return said(is_forbidden ? 403 : 500, "error", begun.error().text);
-  }
+  if (!begun) return said(status_of(begun.error().code), "error", begun.error().text);
+  // xprof answers 500 when a capture fails, and its page shows the sentence.
   const auto over = recordings.wait(begun->id);
   if (!over || over->state != RecordingState::kDone)
     return said(500, "error", over ? over->error : over.error().text);
