@@ -78,11 +78,14 @@ Answer trace_flows(const Context& context, const Request& request) {
   SONDE_ANSWER(t0, integer_in(body, "t0", trace.first_begin().value));
   SONDE_ANSWER(t1, integer_in(body, "t1", trace.last_end().value + 1));
   SONDE_ANSWER(limit, integer_in(body, "limit", 300));
+  SONDE_ANSWER(kind, text_in(body, "kind"));  // empty: arrows of all kinds
+  const trace::StringId wanted = trace.string_id(kind);
   const auto within = [&](SliceId s) {
     return trace.end(s).value >= t0 && trace.begin(s).value < t1;
   };
   std::vector<trace::Flow> inside;
   Arrows{found}.for_each([&](const trace::Flow& flow) {
+    if (!kind.empty() && (wanted == trace::kNone || flow.kind != wanted)) return;
     if (within(flow.from) || within(flow.to)) inside.push_back(flow);
   });
   const size_t most = static_cast<size_t>(std::clamp<int64_t>(limit, 1, kMostArrows));

@@ -6,6 +6,7 @@
 
 #include "api/captures.h"
 #include "api/routes.h"
+#include "base/json.h"
 #include "profile/analysis.h"
 #include "trace/level_of_detail.h"
 
@@ -52,6 +53,17 @@ struct Arrows {
   }
 };
 
+// Where a slice is and how long it took, as fields of an object.
+void write_slice(JsonWriter& json, const trace::Trace& trace, trace::SliceId slice);
+
+Answer trace_view(const Context& context, const Request& request);
+Answer trace_counters(const Context& context, const Request& request);
+Answer trace_slice(const Context& context, const Request& request);
+Answer trace_search(const Context& context, const Request& request);
+Answer trace_stats(const Context& context, const Request& request);
+Answer trace_flame(const Context& context, const Request& request);
+Answer trace_counter_stats(const Context& context, const Request& request);
+Answer trace_about(const Context& context, const Request& request);
 Answer trace_steps(const Context& context, const Request& request);
 Answer trace_flows(const Context& context, const Request& request);
 
