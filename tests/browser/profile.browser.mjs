@@ -169,7 +169,7 @@ test('trace: two captures under each other, aligned, with the difference by name
   await trace(open, page, {session: BOUND, second: FIXED, align: 'step'});
   equal(await page.locator('.stage').count(), 2, 'panes');
   await eventually(async () => (await page.locator('.labels .steps').allInnerTexts()).join(), `${BOUND},${FIXED}`, 'titles');
-  await page.getByRole('radio', {name: 'By name'}).click();
+  await page.getByRole('radio', {name: 'Totals'}).click();
   const row = page.locator('.drawer tbody tr', {hasText: 'train'}).first();
   await row.waitFor();
   const heads = await page.locator('.drawer thead th').allInnerTexts();
@@ -201,7 +201,8 @@ test('trace: tracks fold, hide, pin and move; the link keeps them', async ({page
 test('trace: the part in view is downloaded as Chrome trace JSON', async ({page, open}) => {
   await trace(open, page, {session: FIXED, t0: 4_000_000_000, t1: 6_000_000_000});
   const waiting = page.waitForEvent('download');
-  await page.getByRole('button', {name: /Download the part/}).click();
+  await page.getByRole('button', {name: 'More', exact: true}).last().click();
+  await page.getByRole('menuitem', {name: /Download the part/}).click();
   const text = readFileSync(await (await waiting).path(), 'utf8');
   const events = JSON.parse(text).traceEvents.filter((event) => event.ph === 'X');
   check(events.length > 10 && events.every((event) => event.ts <= 6000.001 && event.ts + event.dur >= 3999.999), 'only events of the range');

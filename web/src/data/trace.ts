@@ -46,13 +46,26 @@ export interface SliceDetail extends SliceInfo {
   readonly launched?: {readonly count: number; readonly time: number; readonly slices: readonly SliceInfo[]};
 }
 
-export interface NameTotal {
+/** A piece of time, and the tracks it is about (null: all). */
+export interface Area {
+  readonly t0: number;
+  readonly t1: number;
+  readonly tracks: readonly number[] | null;
+}
+/** An area and those added to it: time under several of them counts once. */
+export interface Areas extends Area {
+  readonly also: readonly Area[];
+}
+
+/** A group of slices: of a name, a track, a category … `id` is null for those without one. */
+export interface GroupTotal {
   readonly name: string;
-  readonly label: number;
+  readonly id: number | null;
   readonly count: number;
   readonly total: number;
   readonly self: number;
   readonly mean: number;
+  readonly min: number;
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
@@ -65,6 +78,51 @@ export interface FlameNode {
   readonly total: number;
   readonly self: number;
 }
+
+export interface CounterTotal {
+  readonly track: number;
+  readonly points: number;
+  readonly min: number;
+  readonly max: number;
+  readonly mean: number;
+  readonly first: number;
+  readonly last: number;
+  readonly integral: number; // value × seconds
+}
+
+/** How call stacks are put together; texts as in search, empty: not used. */
+export interface FlameShape {
+  readonly direction: 'down' | 'up';
+  readonly pivot: string;
+  readonly keep_stack: string;
+  readonly drop_stack: string;
+  readonly drop_frame: string;
+}
+
+/** What the capture says of itself, and what there is to choose from. */
+export interface TraceAbout {
+  readonly format: string;
+  readonly host: string;
+  readonly file: string;
+  readonly file_bytes: number;
+  readonly start_ns?: number | string;
+  readonly slices: number;
+  readonly points: number;
+  readonly flows: number;
+  readonly metadata: readonly (readonly [string, string])[];
+  readonly diagnostics: readonly {readonly severity: 'info' | 'warning' | 'error'; readonly text: string}[];
+  readonly categories: readonly (readonly [string, number])[];
+  readonly arguments: readonly (readonly [string, number])[];
+  readonly kinds: readonly (readonly [string, number])[];
+}
+
+/** The names of slices by label, and which category each is of (-1: none). */
+export interface TraceNames {
+  readonly names: readonly string[];
+  readonly categories: readonly string[];
+  readonly category: readonly number[];
+}
+export const NO_NAMES: TraceNames = {names: [], categories: [], category: []};
 
 /** One row of cells: `from` … `to` in the columns. */
 export interface ViewRow {
@@ -86,6 +144,7 @@ export interface TraceView {
   readonly name: Uint32Array;
   readonly slice: Uint32Array;
   readonly busy: Uint8Array;
+  readonly mark: Uint32Array | null; // of the value of the argument asked for; 0: none
 }
 
 export interface CounterView {
@@ -121,20 +180,26 @@ export const MERGED = 0xffffffff;
 
 const numbers = <T extends SliceInfo>(one: T): T => ({...one, begin: numberOf(one.begin), dur: numberOf(one.dur)});
 
+const bodyOf = ({t0, t1, tracks}: Area): Record<string, unknown> => ({t0: Math.floor(t0), t1: Math.ceil(t1), ...(tracks === null ? {} : {tracks})});
+const areasOf = (areas: Areas): Record<string, unknown> => ({...bodyOf(areas), ...(areas.also.length === 0 ? {} : {also: areas.also.map(bodyOf)})});
+
 export interface TraceSource {
   info(options?: AskOptions): Promise<TraceInfo>;
   /** Names by label, page by page: `onpage` is given all known so far. */
-  names(onpage: (names: readonly string[]) => void, options?: AskOptions): Promise<void>;
-  /** `flat` tracks give their outermost slices only. */
-  view(t0: number, t1: number, px: number, tracks: readonly number[], flat: readonly number[], options?: AskOptions): Promise<TraceView>;
+  names(onpage: (names: TraceNames) => void, options?: AskOptions): Promise<void>;
+  /** `flat` tracks give their outermost slices only; `argument` asks for marks of its values. */
+  view(t0: number, t1: number, px: number, rows: {readonly tracks: readonly number[]; readonly flat: readonly number[]; readonly argument?: string}, options?: AskOptions): Promise<TraceView>;
   counters(t0: number, t1: number, px: number, tracks: readonly number[], options?: AskOptions): Promise<readonly CounterView[]>;
   slice(id: number): Promise<SliceDetail>;
-  search(q: string, after: number | null, limit: number, px: number, options?: AskOptions): Promise<{total: number; hits: readonly SliceInfo[]; per_px: readonly number[]}>;
-  stats(t0: number, t1: number, tracks: readonly number[] | null, options?: AskOptions): Promise<{total: number; rows: readonly NameTotal[]}>;
-  flame(t0: number, t1: number, tracks: readonly number[] | null, options?: AskOptions): Promise<{nodes: readonly FlameNode[]; left_out: number}>;
+  search(q: string, where: Area | null, page: {readonly after: number | null; readonly limit: number; readonly px: number}, options?: AskOptions): Promise<{total: number; hits: readonly SliceInfo[]; per_px: readonly number[]}>;
+  /** `by`: name, track, process, category or argument:<key>. */
+  stats(areas: Areas, by: string, options?: AskOptions): Promise<{total: number; rows: readonly GroupTotal[]}>;
+  counterStats(areas: Areas, options?: AskOptions): Promise<readonly CounterTotal[]>;
+  about(options?: AskOptions): Promise<TraceAbout>;
+  flame(areas: Areas, shape: FlameShape, options?: AskOptions): Promise<{nodes: readonly FlameNode[]; left_out: number}>;
   steps(options?: AskOptions): Promise<TraceSteps>;
   /** Arrows with an end in the range, at most `limit`; total says how many there are. */
-  flows(t0: number, t1: number, limit: number, options?: AskOptions): Promise<{total: number; flows: readonly FlowArrow[]}>;
+  flows(t0: number, t1: number, limit: number, kind: string, options?: AskOptions): Promise<{total: number; flows: readonly FlowArrow[]}>;
   exportUrl(t0: number, t1: number, tracks?: readonly number[]): string;
 }
 
@@ -148,17 +213,18 @@ export function traceSource(session: string, host: number): TraceSource {
       return {...info, t0: numberOf(info.t0), t1: numberOf(info.t1), tracks: info.tracks.map((track) => ({...track, busy: numberOf(track.busy)}))};
     },
     names: async (onpage, options) => {
-      let names: readonly string[] = [];
-      for (let total = 1; names.length < total; ) {
-        const page = await client().get<{total: number; names: readonly string[]}>('trace/names', {...query, from: names.length}, options);
-        names = [...names, ...page.names];
-        total = page.names.length === 0 ? 0 : page.total;
-        onpage(names);
+      let known = NO_NAMES;
+      for (let total = 1; known.names.length < total; ) {
+        const page = await client().get<{total: number} & Partial<TraceNames>>('trace/names', {...query, from: known.names.length}, options);
+        const {names = [], categories = [], category = []} = page;
+        known = {names: [...known.names, ...names], categories, category: [...known.category, ...category]};
+        total = names.length === 0 ? 0 : page.total;
+        onpage(known);
       }
     },
-    view: async (t0, t1, px, tracks, flat, options) => {
+    view: async (t0, t1, px, {tracks, flat, argument = ''}, options) => {
       const rows = [...tracks.map((track) => ({track})), ...flat.map((track) => ({track, depth: [0, 0]}))];
-      const answer = await client().columns(at('view'), {t0: Math.floor(t0), t1: Math.ceil(t1), px, rows}, options);
+      const answer = await client().columns(at('view'), {t0: Math.floor(t0), t1: Math.ceil(t1), px, rows, ...(argument === '' ? {} : {argument})}, options);
       const head = answer.head as {t0: unknown; t1: unknown; tick_ps: unknown; folded: boolean; rows: {track: number[]; depth: number[]; n: number[]; exact: number[]}};
       let from = 0;
       const drawn = head.rows.track.map((track, i) => {
@@ -167,7 +233,7 @@ export function traceSource(session: string, host: number): TraceSource {
         return row;
       });
       const u32 = (name: string): Uint32Array => answer.col(name) as Uint32Array;
-      return {t0: numberOf(head.t0), t1: numberOf(head.t1), tick: numberOf(head.tick_ps), folded: head.folded, rows: drawn, start: u32('start'), dur: u32('dur'), name: u32('name'), slice: u32('slice'), busy: answer.col('busy') as Uint8Array};
+      return {t0: numberOf(head.t0), t1: numberOf(head.t1), tick: numberOf(head.tick_ps), folded: head.folded, rows: drawn, start: u32('start'), dur: u32('dur'), name: u32('name'), slice: u32('slice'), busy: answer.col('busy') as Uint8Array, mark: (answer.col('mark') as Uint32Array | undefined) ?? null};
     },
     counters: async (t0, t1, px, tracks, options) => {
       if (tracks.length === 0) return [];
@@ -187,16 +253,21 @@ export function traceSource(session: string, host: number): TraceSource {
       const detail = await client().get<SliceDetail>('trace/slice', {...query, id});
       return {...numbers(detail), self: numberOf(detail.self), parents: detail.parents.map(numbers), flows: detail.flows.map(numbers), ...(detail.launched === undefined ? {} : {launched: {...detail.launched, time: numberOf(detail.launched.time), slices: detail.launched.slices.map(numbers)}})};
     },
-    search: async (q, after, limit, px, options) => {
-      const answer = await client().ask<{total: number; hits: readonly SliceInfo[]; per_px: readonly number[]}>(at('search'), {q, limit, px, ...(after === null ? {} : {after})}, options);
+    search: async (q, where, {after, limit, px}, options) => {
+      const answer = await client().ask<{total: number; hits: readonly SliceInfo[]; per_px: readonly number[]}>(at('search'), {q, limit, px, ...(where === null ? {} : bodyOf(where)), ...(after === null ? {} : {after})}, options);
       return {...answer, hits: answer.hits.map(numbers)};
     },
-    stats: async (t0, t1, tracks, options) => {
-      const answer = await client().ask<{total: number; rows: readonly NameTotal[]}>(at('stats'), {t0: Math.floor(t0), t1: Math.ceil(t1), ...(tracks === null ? {} : {tracks})}, options);
-      return {total: answer.total, rows: answer.rows.map((row) => ({...row, total: numberOf(row.total), self: numberOf(row.self), p50: numberOf(row.p50), p99: numberOf(row.p99), max: numberOf(row.max)}))};
+    stats: async (areas, by, options) => {
+      const answer = await client().ask<{total: number; rows: readonly (Omit<GroupTotal, 'id'> & {id?: number; label?: number})[]}>(at('stats'), {...areasOf(areas), by}, options);
+      return {total: answer.total, rows: answer.rows.map((row) => ({...row, id: row.label ?? row.id ?? null, min: numberOf(row.min), total: numberOf(row.total), self: numberOf(row.self), p50: numberOf(row.p50), p99: numberOf(row.p99), max: numberOf(row.max)}))};
     },
-    flame: async (t0, t1, tracks, options) => {
-      const answer = await client().ask<{nodes: readonly FlameNode[]; left_out: number}>(at('flame'), {t0: Math.floor(t0), t1: Math.ceil(t1), ...(tracks === null ? {} : {tracks})}, options);
+    counterStats: async (areas, options) => {
+      const {rows} = await client().ask<{rows: readonly CounterTotal[]}>(at('counter_stats'), areasOf(areas), options);
+      return rows.map((row) => ({...row, min: numberOf(row.min), max: numberOf(row.max), mean: numberOf(row.mean), first: numberOf(row.first), last: numberOf(row.last), integral: numberOf(row.integral)}));
+    },
+    about: (options) => client().get<TraceAbout>('trace/about', query, options),
+    flame: async (areas, shape, options) => {
+      const answer = await client().ask<{nodes: readonly FlameNode[]; left_out: number}>(at('flame'), {...areasOf(areas), ...shape}, options);
       return {...answer, nodes: answer.nodes.map((node) => ({...node, total: numberOf(node.total), self: numberOf(node.self)}))};
     },
     steps: async (options) => {
@@ -206,8 +277,8 @@ export function traceSource(session: string, host: number): TraceSource {
         steps: answer.steps.map((step) => ({name: step.name, begin: numberOf(step.begin), end: numberOf(step.end)})),
       };
     },
-    flows: async (t0, t1, limit, options) => {
-      const answer = await client().ask<{total: number; flows: readonly FlowArrow[]}>(at('flows'), {t0: Math.floor(t0), t1: Math.ceil(t1), limit}, options);
+    flows: async (t0, t1, limit, kind, options) => {
+      const answer = await client().ask<{total: number; flows: readonly FlowArrow[]}>(at('flows'), {t0: Math.floor(t0), t1: Math.ceil(t1), limit, kind}, options);
       const end = (one: FlowEnd): FlowEnd => ({...one, begin: numberOf(one.begin), dur: numberOf(one.dur)});
       return {total: answer.total, flows: answer.flows.map((flow) => ({...flow, from: end(flow.from), to: end(flow.to)}))};
     },

@@ -6,6 +6,7 @@ export interface Note {
   readonly t0: number; // ps
   readonly t1: number;
   readonly text: string;
+  readonly colour?: number; // of the slices' palette
 }
 
 export const profileView = slice('profile', {
@@ -26,6 +27,12 @@ export const profileView = slice('profile', {
   fold: [] as number[],
   order: [] as number[], // tracks moved by hand, in their order
   notes: [] as Note[],
+  tracks: '', // filter of tracks by name
+  without: [] as string[], // categories that are not drawn
+  colour: 'name', // name, category, track, process, duration, argument:<key>
+  arrows: 'selection', // selection, all, none, kind:<kind>
+  clock: 'start', // of the time axis: start, step, utc, zero
+  zero: null as number | null, // ps, where the clock "zero" begins
 });
 
 export const TRACE = 'trace_viewer';
@@ -43,7 +50,7 @@ export function openTrace(t0: number, t1: number, host = profileView.host): void
 
 /** Another session: nothing of the place in the old one holds. */
 export function chooseSession(session: string): void {
-  Object.assign(profileView, {session, host: '', t0: null, t1: null, slice: null, find: '', ask: {}, filter: '', pins: [], hide: [], fold: [], order: [], notes: []});
+  Object.assign(profileView, {session, host: '', t0: null, t1: null, slice: null, find: '', ask: {}, filter: '', pins: [], hide: [], fold: [], order: [], notes: [], tracks: '', without: [], zero: null});
 }
 
 /** From anywhere on the page to a place in a capture. */

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {laneAt, laneOf, layLanes, moveTrack, NO_CHOICE, type LaneTrack} from './lanes.ts';
+import {laneAt, laneOf, layLanes, moveTrack, NO_CHOICE, tracksNamed, type LaneTrack} from './lanes.ts';
 
 const track = (id: number, kind: string, extra: Partial<LaneTrack> = {}): LaneTrack => ({id, name: `t${id}`, kind, order: 0, slices: 1, points: 0, depth: 2, ...extra});
 const tracks = [track(0, 'process', {slices: 0}), track(1, 'thread', {parent: 0, order: 2}), track(2, 'thread', {parent: 0, order: 1}), track(3, 'process', {slices: 0}), track(4, 'counter', {parent: 3, slices: 0, points: 5}), track(5, 'process', {slices: 0})];
@@ -29,4 +29,13 @@ test('a lane is found by position', () => {
   const lanes = layLanes(tracks);
   for (const lane of lanes) expect(laneAt(lanes, lane.top + 1)).toBe(lane);
   expect(laneAt(lanes, 1e6)).toBeNull();
+});
+
+test('a filter leaves tracks by their name or that of their process', () => {
+  const shown = (text: string): number[] => ids(layLanes(tracks, {...NO_CHOICE, only: tracksNamed(tracks, text)}));
+  expect(shown('')).toEqual([0, 2, 1, 3, 4]);
+  expect(shown('T1')).toEqual([0, 1]);
+  expect(shown('t3')).toEqual([3, 4]);
+  expect(shown('/^t[14]$/')).toEqual([0, 1, 3, 4]);
+  expect(shown('/(/')).toEqual([]);
 });

@@ -29,6 +29,7 @@ export interface TrackChoice {
   readonly hide: readonly number[];
   readonly fold: readonly number[];
   readonly order: readonly number[]; // of tracks moved by hand
+  readonly only?: ReadonlySet<number> | null; // tracks that a filter leaves; null: all
 }
 
 export const NO_CHOICE: TrackChoice = {pins: [], hide: [], fold: [], order: []};
@@ -61,6 +62,8 @@ function siblingsOf(tracks: readonly LaneTrack[], order: readonly number[]): Map
 export function layLanes(tracks: readonly LaneTrack[], choice: TrackChoice = NO_CHOICE): Lane[] {
   const [folded, hidden, pinned] = [new Set(choice.fold), new Set(choice.hide), new Set(choice.pins)];
   const families = siblingsOf(tracks, choice.order);
+  const only = choice.only ?? null;
+  const fits = (track: LaneTrack): boolean => only === null || only.has(track.id);
   const lanes: Lane[] = [];
   let top = 0;
   const push = (lane: Omit<Lane, 'top'>): void => {
@@ -68,7 +71,7 @@ export function layLanes(tracks: readonly LaneTrack[], choice: TrackChoice = NO_
     top += lane.height;
   };
   const add = (track: LaneTrack): void => {
-    if (hidden.has(track.id) || isEmpty(track)) return;
+    if (hidden.has(track.id) || isEmpty(track) || !fits(track)) return;
     if (track.points > 0) push({track: track.id, kind: 'counter', name: track.name, height: COUNTER, rows: 0, folded: false, inner: []});
     if (track.slices === 0) return;
     const isFolded = folded.has(track.id);
@@ -81,8 +84,8 @@ export function layLanes(tracks: readonly LaneTrack[], choice: TrackChoice = NO_
     if (track !== undefined) add(track);
   }
   for (const root of families.get(undefined) ?? []) {
-    const inner = (families.get(root.id) ?? []).filter((track) => !isEmpty(track) && !pinned.has(track.id) && !hidden.has(track.id));
-    if (hidden.has(root.id) || (inner.length === 0 && isEmpty(root))) continue;
+    const inner = (families.get(root.id) ?? []).filter((track) => !isEmpty(track) && !pinned.has(track.id) && !hidden.has(track.id) && fits(track));
+    if (hidden.has(root.id) || (inner.length === 0 && (isEmpty(root) || !fits(root)))) continue;
     const isFolded = folded.has(root.id);
     const busy = isFolded ? [root, ...inner].filter((track) => track.slices > 0).map((track) => track.id) : [];
     push({track: root.id, kind: 'header', name: root.name, height: HEADER, rows: 0, folded: isFolded, inner: busy});
@@ -107,6 +110,24 @@ export function moveTrack(tracks: readonly LaneTrack[], choice: TrackChoice, id:
   const rest = all.map((one) => one.id).filter((one) => !shown.includes(one));
   const family = new Set(all.map((one) => one.id));
   return [...choice.order.filter((one) => !family.has(one)), ...shown, ...rest];
+}
+
+/** Tracks whose name, or whose process's name, holds the words (or fits /regex/); null when nothing is asked. */
+export function tracksNamed(tracks: readonly LaneTrack[], text: string): ReadonlySet<number> | null {
+  const wanted = text.trim();
+  if (wanted === '') return null;
+  let fits = (name: string): boolean => name.toLowerCase().includes(wanted.toLowerCase());
+  const expression = /^\/(.+)\/$/.exec(wanted)?.[1];
+  if (expression !== undefined) {
+    try {
+      const compiled = new RegExp(expression, 'i');
+      fits = (name) => compiled.test(name);
+    } catch {
+      // half typed: as plain words
+    }
+  }
+  const nameOf = new Map(tracks.map((track) => [track.id, track.name]));
+  return new Set(tracks.filter((track) => fits(track.name) || fits(nameOf.get(track.parent ?? -1) ?? '')).map((track) => track.id));
 }
 
 /** The lane under a y position, or null. */

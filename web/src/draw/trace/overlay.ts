@@ -19,9 +19,15 @@ export interface Arrow {
   readonly to: ArrowEnd;
   readonly strong: boolean; // of the chosen slice
 }
-export interface Span {
+export interface Area {
   readonly t0: number;
   readonly t1: number;
+  readonly tracks: readonly number[] | null; // null: all
+}
+export interface Note {
+  readonly t0: number;
+  readonly t1: number;
+  readonly colour?: number; // of the palette
 }
 
 export interface Stage {
@@ -113,15 +119,17 @@ export function paintArrows(g: G, stage: Stage, lanes: readonly Lane[], arrows: 
   }
 }
 
-/** The chosen range as a veil; `from` and `to` bound it vertically when only some lanes are chosen. */
-export function paintRange(g: G, stage: Stage, range: Span, tracks: readonly number[] | null, lanes: readonly Lane[]): void {
-  const a = xOf(stage, range.t0);
-  const b = xOf(stage, range.t1);
+/** A chosen area as a veil, over all lanes or over its own. */
+export function paintArea(g: G, stage: Stage, area: Area, lanes: readonly Lane[]): void {
+  const a = xOf(stage, area.t0);
+  const b = xOf(stage, area.t1);
+  if (b < -1 || a > stage.width + 1) return;
   g.fillStyle = stage.ink.select;
-  if (tracks === null) g.fillRect(a, 0, b - a, stage.height);
+  if (area.tracks === null) g.fillRect(a, 0, b - a, stage.height);
   else {
+    const chosen = new Set(area.tracks);
     for (const lane of lanes) {
-      if (lane.kind === 'header' || !tracks.includes(lane.track)) continue;
+      if (lane.kind === 'header' || !chosen.has(lane.track)) continue;
       const y = Math.max(stage.top, stage.top + lane.top - stage.scroll);
       g.fillRect(a, y, b - a, Math.max(0, stage.top + lane.top - stage.scroll + lane.height - y));
     }
@@ -131,12 +139,12 @@ export function paintRange(g: G, stage: Stage, range: Span, tracks: readonly num
   g.fillRect(Math.round(b), 0, 1, stage.height);
 }
 
-export function paintNotes(g: G, stage: Stage, notes: readonly Span[]): void {
+export function paintNotes(g: G, stage: Stage, notes: readonly Note[], palette: readonly string[]): void {
   for (const note of notes) {
     const a = xOf(stage, note.t0);
     const b = Math.max(a + 1, xOf(stage, note.t1));
     if (b < 0 || a > stage.width) continue;
-    g.fillStyle = stage.ink.warn;
+    g.fillStyle = palette[note.colour ?? -1] ?? stage.ink.warn;
     g.globalAlpha = 0.14;
     g.fillRect(a, 0, b - a, stage.height);
     g.globalAlpha = 1;

@@ -1,9 +1,12 @@
 // Paints the lanes of a trace into a canvas: cells as rectangles with their names, merged cells paler by
 // how busy they were, counters as areas, the selection on top. Numbers in, pixels out.
 import type {Ink} from '../ink.ts';
+import type {ColourSource, Fill} from './colours.ts';
 import {HEADER, ROW, type Lane} from './lanes.ts';
-import {paintArrows, paintNotes, paintRange, paintSteps, STRIP, type Arrow, type Span, type StepMark} from './overlay.ts';
+import {paintArea, paintArrows, paintNotes, paintSteps, STRIP, type Area, type Arrow, type Note, type StepMark} from './overlay.ts';
 import {timeTicks} from './time-axis.ts';
+
+export {colourIndex} from './colours.ts';
 
 export interface CellRow {
   readonly track: number;
@@ -12,13 +15,10 @@ export interface CellRow {
   readonly to: number;
 }
 
-export interface Cells {
+export interface Cells extends ColourSource {
   readonly t0: number;
-  readonly tick: number;
   readonly rows: readonly CellRow[];
   readonly start: Uint32Array;
-  readonly dur: Uint32Array;
-  readonly name: Uint32Array;
   readonly slice: Uint32Array;
   readonly busy: Uint8Array;
 }
@@ -41,16 +41,19 @@ export interface Scene {
   readonly cells: Cells | null;
   readonly counters: readonly CounterLine[];
   readonly names: readonly string[];
-  readonly palette: readonly string[]; // slice fills
+  readonly fill: Fill;
+  readonly palette: readonly string[]; // of counters, steps and notes
   readonly ink: Ink;
   readonly selected: number | null; // slice
   readonly bright: Uint8Array | null; // by label: 1 = a hit, the others are dimmed
-  readonly range: readonly [number, number] | null;
-  readonly rangeTracks: readonly number[] | null; // null: all
+  readonly skip: Uint8Array | null; // by label: 1 = not shown
+  readonly areas: readonly Area[];
+  readonly grid: boolean;
+  readonly origin: number; // of the time axis: its grid stands at round distances from here
   readonly steps: readonly StepMark[];
   readonly arrows: readonly Arrow[];
   readonly allLanes: readonly Lane[]; // also those out of view, for arrows
-  readonly notes: readonly Span[];
+  readonly notes: readonly Note[];
 }
 
 /** Height of the strip of steps above the lanes. */
@@ -58,31 +61,7 @@ export const stripOf = (scene: Pick<Scene, 'steps'>): number => (scene.steps.len
 
 const MERGED = 0xffffffff;
 
-/** A stable colour per name, whatever number ends it: block_3 and block_4 look alike. */
-export function colourIndex(name: string, colours: number): number {
-  const stem = name.replace(/[\d.]+$/, '');
-  let hash = 2166136261;
-  for (let i = 0; i < stem.length; i++) hash = Math.imul(hash ^ stem.charCodeAt(i), 16777619);
-  return (hash >>> 0) % colours;
-}
-
 export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scene): void} {
-  let colourOf = new Uint8Array(0); // by label, filled when first drawn; 255 = not yet
-  let namesSeen: readonly string[] = [];
-
-  function fill(label: number, scene: Scene): string {
-    if (scene.names !== namesSeen) {
-      namesSeen = scene.names;
-      colourOf = new Uint8Array(scene.names.length).fill(255);
-    }
-    let index = colourOf[label] ?? 255;
-    if (index === 255) {
-      index = colourIndex(scene.names[label] ?? '', scene.palette.length);
-      colourOf[label] = index;
-    }
-    return scene.palette[index]!;
-  }
-
   function paintRow(g: CanvasRenderingContext2D, scene: Scene, cells: Cells, row: CellRow, y: number, h: number): void {
     const scale = scene.width / (scene.t1 - scene.t0);
     const offset = (cells.t0 - scene.t0) * scale;
@@ -94,8 +73,9 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
       const w = cells.dur[i]! * perTick;
       if (x + w < 0 || x > scene.width) continue;
       const label = cells.name[i]!;
+      if (scene.skip !== null && scene.skip[label] === 1) continue;
       const merged = cells.slice[i] === MERGED;
-      const colour = fill(label, scene);
+      const colour = scene.fill(cells, i, row.track);
       if (colour !== last) g.fillStyle = last = colour;
       const dim = scene.bright !== null && scene.bright[label] !== 1 ? 0.28 : 1;
       g.globalAlpha = (merged ? 0.35 + (0.55 * cells.busy[i]!) / 255 : 1) * dim;
@@ -130,7 +110,8 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
         const x = offset + cells.start[i]! * cells.tick * scale;
         const w = cells.dur[i]! * cells.tick * scale;
         if (x + w < 0 || x > scene.width) continue;
-        const colour = fill(cells.name[i]!, scene);
+        if (scene.skip !== null && scene.skip[cells.name[i]!] === 1) continue;
+        const colour = scene.fill(cells, i, row.track);
         if (colour !== last) g.fillStyle = last = colour;
         g.globalAlpha = 0.25 + (0.45 * cells.busy[i]!) / 255;
         g.fillRect(Math.max(-2, x), y + 5, Math.max(0.8, Math.min(x + w, scene.width + 2) - Math.max(-2, x)), HEADER - 10);
@@ -173,21 +154,25 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
     g.globalAlpha = 1;
   }
 
+  function paintGrid(g: CanvasRenderingContext2D, scene: Scene): void {
+    g.strokeStyle = scene.ink.grid;
+    g.lineWidth = 1;
+    g.beginPath();
+    for (const tick of timeTicks(scene.t0 - scene.origin, scene.t1 - scene.origin, scene.width).ticks) {
+      const x = Math.round(((tick + scene.origin - scene.t0) / (scene.t1 - scene.t0)) * scene.width) + 0.5;
+      g.moveTo(x, 0);
+      g.lineTo(x, scene.height);
+    }
+    g.stroke();
+  }
+
   function paint(g: CanvasRenderingContext2D, scene: Scene): void {
     const {ink, width, height} = scene;
     g.fillStyle = ink.surface;
     g.fillRect(0, 0, width, height);
     g.font = `10.5px ${ink.font}`;
     g.textBaseline = 'middle';
-    g.strokeStyle = ink.grid;
-    g.lineWidth = 1;
-    g.beginPath();
-    for (const tick of timeTicks(scene.t0, scene.t1, width).ticks) {
-      const x = Math.round(((tick - scene.t0) / (scene.t1 - scene.t0)) * width) + 0.5;
-      g.moveTo(x, 0);
-      g.lineTo(x, height);
-    }
-    g.stroke();
+    if (scene.grid) paintGrid(g, scene);
     const rows = new Map<number, CellRow[]>();
     for (const row of scene.cells?.rows ?? []) {
       const list = rows.get(row.track);
@@ -215,8 +200,8 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
       g.fillRect(0, y + lane.height - 1, width, 1);
     }
     const stage = {...scene, top: strip};
-    paintNotes(g, stage, scene.notes);
-    if (scene.range !== null) paintRange(g, stage, {t0: scene.range[0], t1: scene.range[1]}, scene.rangeTracks, scene.lanes);
+    paintNotes(g, stage, scene.notes, scene.palette);
+    for (const area of scene.areas) paintArea(g, stage, area, scene.lanes);
     g.save();
     g.beginPath();
     g.rect(0, strip, width, height - strip);
@@ -252,6 +237,7 @@ export function cellAt(scene: Scene, x: number, y: number): {index: number; lane
   }
   for (const index of [low - 1, low]) {
     if (index < row.from || index >= row.to) continue;
+    if (scene.skip !== null && scene.skip[cells.name[index]!] === 1) continue;
     if (time >= cells.start[index]! - slack && time <= cells.start[index]! + cells.dur[index]! + slack) return {index, lane};
   }
   return null;

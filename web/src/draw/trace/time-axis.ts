@@ -15,11 +15,15 @@ export function timeTicks(t0: number, t1: number, widthPx: number): TimeTicks {
   const step = power * (raw / power <= 1 ? 1 : raw / power <= 2 ? 2 : raw / power <= 5 ? 5 : 10);
   const ticks: number[] = [];
   for (let tick = Math.ceil(t0 / step) * step; tick <= t1; tick += step) ticks.push(tick);
-  const largest = Math.max(Math.abs(t0), Math.abs(t1), step);
+  return {ticks, step, label: timeLabel(Math.max(Math.abs(t0), Math.abs(t1)), step)};
+}
+
+/** Writes times up to `largest` in one unit, with the digits that a step of `step` needs. */
+export function timeLabel(largest: number, step: number): (ps: number) => string {
   let unit = UNITS[0]!;
-  for (const entry of UNITS) if (largest >= entry[0]) unit = entry;
-  const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / unit[0]) - 1e-9)));
-  return {ticks, step, label: (ps) => `${(ps / unit[0]).toFixed(decimals)}\u202f${unit[1]}`};
+  for (const entry of UNITS) if (Math.max(largest, step) >= entry[0]) unit = entry;
+  const decimals = Math.max(0, Math.min(12, Math.ceil(-Math.log10(step / unit[0]) - 1e-9)));
+  return (ps) => `${(ps / unit[0]).toFixed(decimals)}\u202f${unit[1]}`;
 }
 
 /** 130.7 µs: three to four digits with the unit that fits. */

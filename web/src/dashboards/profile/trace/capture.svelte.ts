@@ -1,6 +1,6 @@
 // One capture in the viewer: what is known of it and the cells of what is in view. One question is under way at a
 // time; when it is answered, the next asks for what is in view by then, so panning never waits for its end.
-import {traceSource, type CounterView, type TraceInfo, type TraceSource, type TraceSteps, type TraceView} from '../../../data/trace.ts';
+import {NO_NAMES, traceSource, type CounterView, type TraceAbout, type TraceInfo, type TraceNames, type TraceSource, type TraceSteps, type TraceView} from '../../../data/trace.ts';
 
 export interface Wanted {
   readonly t0: number; // in the capture's own time
@@ -9,16 +9,22 @@ export interface Wanted {
   readonly tracks: readonly number[];
   readonly flat: readonly number[];
   readonly counters: readonly number[];
+  readonly argument: string; // whose values the cells are marked with
 }
 
 export interface OpenCapture {
   readonly source: TraceSource;
   readonly info: TraceInfo | null;
   readonly names: readonly string[];
+  readonly categories: readonly string[];
+  readonly category: readonly number[]; // of each name
   readonly steps: TraceSteps | null;
   readonly cells: TraceView | null;
   readonly counters: readonly CounterView[];
   readonly failed: string;
+  /** What there is to choose from; null until somebody has asked for it. */
+  readonly about: TraceAbout | null;
+  askAbout(): void;
   want(wanted: Wanted): void;
   close(): void;
 }
@@ -30,7 +36,9 @@ export function openCaptureData(session: string, host: number): OpenCapture {
   const stop = new AbortController();
   const options = {signal: stop.signal};
   let info = $state.raw<TraceInfo | null>(null);
-  let names = $state.raw<readonly string[]>([]);
+  let named = $state.raw<TraceNames>(NO_NAMES);
+  let about = $state.raw<TraceAbout | null>(null);
+  let asked = false;
   let steps = $state.raw<TraceSteps | null>(null);
   let cells = $state.raw<TraceView | null>(null);
   let counters = $state.raw<readonly CounterView[]>([]);
@@ -44,7 +52,7 @@ export function openCaptureData(session: string, host: number): OpenCapture {
   };
   source.info(options).then((answer) => {
     info = answer;
-    source.names((page) => (names = page), options).catch(fail);
+    source.names((page) => (named = page), options).catch(fail);
   }).catch(fail);
   /** Steps follow the first picture: finding them takes the server longer than any picture. */
   const askSteps = (): void => void source.steps(options).then((found) => (steps = found)).catch(() => undefined);
@@ -54,7 +62,7 @@ export function openCaptureData(session: string, host: number): OpenCapture {
     if (held === null) return false;
     const [now, then] = [(wish.t1 - wish.t0) / wish.px, (held.t1 - held.t0) / held.px];
     const known = new Set([...held.tracks, ...held.counters, ...held.flat.map((id) => -1 - id)]);
-    return held.t0 <= wish.t0 && held.t1 >= wish.t1 && then <= now * 1.01 && then >= now / 2 &&
+    return held.argument === wish.argument && held.t0 <= wish.t0 && held.t1 >= wish.t1 && then <= now * 1.01 && then >= now / 2 &&
       wish.tracks.every((id) => known.has(id)) && wish.counters.every((id) => known.has(id)) && wish.flat.every((id) => known.has(-1 - id) || known.has(id));
   }
   async function ask(): Promise<void> {
@@ -69,7 +77,7 @@ export function openCaptureData(session: string, host: number): OpenCapture {
       const wide = {...wish, t0: wish.t0 - margin, t1: wish.t1 + margin, px: Math.round(wish.px * 2)};
       try {
         const [slices, lines] = await Promise.all([
-          source.view(wide.t0, wide.t1, wide.px, wide.tracks, wide.flat, options),
+          source.view(wide.t0, wide.t1, wide.px, wide, options),
           source.counters(wide.t0, wide.t1, wide.px, wide.counters, options),
         ]);
         if (held === null) askSteps();
@@ -84,7 +92,15 @@ export function openCaptureData(session: string, host: number): OpenCapture {
   return {
     source,
     get info() { return info; },
-    get names() { return names; },
+    get names() { return named.names; },
+    get categories() { return named.categories; },
+    get category() { return named.category; },
+    get about() { return about; },
+    askAbout() {
+      if (asked) return;
+      asked = true;
+      source.about(options).then((answer) => (about = answer)).catch(() => (asked = false));
+    },
     get steps() { return steps; },
     get cells() { return cells; },
     get counters() { return counters; },

@@ -1,5 +1,6 @@
 // The keyboard of the trace viewer: those of Chrome's viewer and of Perfetto where the two agree with each other.
 import type {SliceDetail, SliceInfo} from '../../../data/trace.ts';
+import {habits} from '../../../state/habits.svelte.ts';
 import {MODES, type Chosen, type Mode} from './model.ts';
 import type {TimeWindow} from './window.svelte.ts';
 
@@ -17,6 +18,7 @@ interface Host {
   focusSearch(): void;
   toggleDrawer(): void;
   toggleHelp(): void;
+  toggleGrid(): void;
   pin(track: number): void;
   note(t0: number, t1: number): void;
   clear(): void;
@@ -25,8 +27,14 @@ interface Host {
 /** Key → message of what it does, for the help. */
 export const KEYS: readonly (readonly [string, string])[] = [
   ['W S', 'zoom'], ['A D', 'pan'], ['Shift', 'faster'], ['← →', 'neighbour'], [', .', 'neighbour'], ['↑ ↓', 'scroll'], ['F', 'fit'], ['0 Z', 'whole'], ['[ ]', 'flow'], ['U', 'parent'], ['R', 'area'], ['M', 'mark'], ['Shift M', 'note'],
-  ['Ctrl A', 'track'], ['/', 'search'], ['N Shift N', 'hits'], ['P', 'pin'], ['1 2 3 4', 'modes'], ['Space', 'space'], ['Shift', 'shift'], ['Q', 'drawer'], ['Esc', 'clear'], ['Ctrl wheel', 'wheel'], ['?', 'help'],
+  ['Ctrl A', 'track'], ['Ctrl P', 'finder'], ['/', 'search'], ['N Shift N', 'hits'], ['P', 'pin'], ['1 2 3 4', 'modes'], ['Space', 'space'], ['Shift', 'shift'], ['Ctrl', 'add'], ['G', 'grid'], ['Q', 'drawer'], ['Esc', 'clear'], ['Ctrl wheel', 'wheel'], ['?', 'help'],
 ];
+
+/** The letter on the key, or the one that a QWERTY keyboard has in its place: W, A, S and D stay under the hand. */
+function letterOf(event: KeyboardEvent): string {
+  const placed = /^Key([A-Z])$/.exec(event.code)?.[1];
+  return habits['x_trace_keys'] === 'place' && placed !== undefined ? placed.toLowerCase() : event.key.toLowerCase();
+}
 
 export function viewerKeys(host: Host): (event: KeyboardEvent) => void {
   const spanOf = (): readonly [number, number] | null => {
@@ -41,14 +49,14 @@ export function viewerKeys(host: Host): (event: KeyboardEvent) => void {
   };
   const area = (): void => {
     const slice = host.detail();
-    if (slice !== null) host.setChosen({t0: slice.begin - host.shift(), t1: slice.begin + slice.dur - host.shift(), tracks: null});
+    if (slice !== null) host.setChosen({t0: slice.begin - host.shift(), t1: slice.begin + slice.dur - host.shift(), tracks: null, also: []});
   };
   return (event) => {
     const {time} = host;
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'a') {
       const slice = host.detail();
       event.preventDefault();
-      return host.setChosen({t0: time.whole[0], t1: time.whole[1] + 1, tracks: slice === null ? null : [slice.track]});
+      return host.setChosen({t0: time.whole[0], t1: time.whole[1] + 1, tracks: slice === null ? null : [slice.track], also: []});
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const fast = event.shiftKey ? 2.5 : 1;
@@ -67,10 +75,10 @@ export function viewerKeys(host: Host): (event: KeyboardEvent) => void {
       m: () => { const span = spanOf(); if (event.shiftKey && span !== null) host.note(span[0], span[1]); else area(); },
       r: area, '[': () => partner('from'), ']': () => partner('to'),
       u: () => { const above = host.detail()?.parents[0]; if (above !== undefined) host.show(above); },
-      n: () => host.next(event.shiftKey ? -1 : 1), '/': () => host.focusSearch(), q: () => host.toggleDrawer(), '?': () => host.toggleHelp(),
+      n: () => host.next(event.shiftKey ? -1 : 1), '/': () => host.focusSearch(), q: () => host.toggleDrawer(), g: () => host.toggleGrid(), '?': () => host.toggleHelp(),
       p: () => { const slice = host.detail(); if (slice !== null) host.pin(slice.track); }, escape: () => host.clear(),
     };
-    const action = mode !== undefined && /^[1-4]$/.test(event.key) ? () => host.setMode(mode) : actions[event.key.toLowerCase()];
+    const action = mode !== undefined && /^[1-4]$/.test(event.key) ? () => host.setMode(mode) : actions[letterOf(event)];
     if (action === undefined) return;
     event.preventDefault();
     event.stopPropagation();

@@ -1,11 +1,13 @@
 // Search in the first capture: how many slices fit, where they are, and going from one to the next.
-import type {SliceInfo, TraceSource} from '../../../data/trace.ts';
+import type {Area, SliceInfo, TraceSource} from '../../../data/trace.ts';
 import {toast} from '../../../state/toast.svelte.ts';
 import {view} from '../view.svelte.ts';
 
 export interface Search {
   query: string; // in the field
   readonly asked: string; // what the marks are of
+  scope: Scope; // where to look
+  readonly span: readonly [number, number] | null; // of the time that `perPixel` divides
   readonly total: number;
   readonly at: number; // which hit is chosen, from 1; 0 for none
   readonly perPixel: readonly number[];
@@ -15,10 +17,21 @@ export interface Search {
   clear(): void;
 }
 
+export const SCOPES = ['all', 'view', 'tracks', 'chosen'] as const;
+/** Everywhere, in the time in view, on the tracks that are shown, or in what is chosen. */
+export type Scope = (typeof SCOPES)[number];
+
 const PAGE = 2000; // hits held, so that going back needs no question
 const PIXELS = 600;
 
-export function createSearch(host: {source(): TraceSource; found(hit: SliceInfo): void}): Search {
+interface Host {
+  source(): TraceSource;
+  found(hit: SliceInfo): void;
+  /** Null: everywhere. */
+  where(scope: Scope): Area | null;
+}
+
+export function createSearch(host: Host): Search {
   let query = $state(view.find);
   let asked = $state('');
   let total = $state(0);
@@ -27,13 +40,19 @@ export function createSearch(host: {source(): TraceSource; found(hit: SliceInfo)
   let times = $state.raw<readonly number[]>([]);
   let hits: SliceInfo[] = [];
   let from: TraceSource | null = null;
+  let scope = $state<Scope>('all');
+  let where: Area | null = null; // of the hits at hand
+  let span = $state.raw<readonly [number, number] | null>(null);
   let ticket = 0;
 
   async function first(): Promise<void> {
     const mine = ++ticket;
-    const answer = await host.source().search(query, null, PAGE, PIXELS);
+    const area = host.where(scope);
+    const answer = await host.source().search(query, area, {after: null, limit: PAGE, px: PIXELS});
     if (mine !== ticket) return;
     from = host.source();
+    where = area;
+    span = area === null ? null : [area.t0, area.t1];
     [asked, total, perPixel, hits, at] = [query, answer.total, answer.per_px, [...answer.hits], 0];
     times = answer.hits.map((hit) => hit.begin);
   }
@@ -41,6 +60,12 @@ export function createSearch(host: {source(): TraceSource; found(hit: SliceInfo)
     get query() { return query; },
     set query(value) { query = value; },
     get asked() { return asked; },
+    get scope() { return scope; },
+    set scope(value) {
+      scope = value;
+      asked = ''; // the next question is a new one
+    },
+    get span() { return span; },
     get total() { return total; },
     get at() { return at; },
     get perPixel() { return perPixel; },
@@ -52,7 +77,7 @@ export function createSearch(host: {source(): TraceSource; found(hit: SliceInfo)
         if (asked !== query || from !== host.source()) await first();
         if (total === 0) return;
         const next = at + by < 1 ? Math.min(total, hits.length) : at + by > total ? 1 : at + by;
-        if (next > hits.length) hits.push(...(await host.source().search(query, hits[hits.length - 1]!.slice, PAGE, 0)).hits);
+        if (next > hits.length) hits.push(...(await host.source().search(query, where, {after: hits[hits.length - 1]!.slice, limit: PAGE, px: 0})).hits);
         at = Math.min(next, hits.length);
         const hit = hits[at - 1];
         if (hit !== undefined) host.found(hit);
