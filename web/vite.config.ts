@@ -20,10 +20,12 @@ function dashboardFiles(): Plugin {
           return known;
         };
         const first = reached(chunks.filter((chunk) => chunk.isEntry).map((chunk) => chunk.fileName), new Set());
+        const shell = new Set(chunks.filter((chunk) => first.has(chunk.fileName)).flatMap((chunk) => chunk.dynamicImports));
         const files: Record<string, string[]> = {};
         for (const chunk of chunks) {
           const folder = dirname(chunk.facadeModuleId ?? '');
-          if (!chunk.isDynamicEntry || basename(dirname(folder)) !== 'dashboards') continue;
+          // A dashboard's own page, which the shell asks for; not the parts that this page may ask for in turn.
+          if (!shell.has(chunk.fileName) || basename(dirname(folder)) !== 'dashboards') continue;
           const needed = [...reached([chunk.fileName], new Set(first))].filter((name) => !first.has(name));
           const styles = needed.flatMap((name) => [...(chunks.find((one) => one.fileName === name)?.viteMetadata?.importedCss ?? [])]);
           files[basename(folder)] = [...new Set([...(files[basename(folder)] ?? []), ...needed, ...styles])];

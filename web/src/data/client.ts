@@ -132,13 +132,25 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
   };
 }
 
+/** What early.js has asked for already: answers by path, and the first cells of a trace. */
+export interface Early {
+  readonly answers: Record<string, Promise<Response>>;
+  view: {readonly session: string; readonly asked: Promise<EarlyView | undefined>} | null;
+}
+export interface EarlyView {
+  readonly wish: {readonly t0: number; readonly t1: number; readonly px: number; readonly tracks: readonly number[]; readonly flat: readonly number[]; readonly counters: readonly number[]; readonly argument: string};
+  readonly cells: Promise<Response>;
+  readonly counters: Promise<Response> | null;
+}
+export const early = (): Early | undefined => (globalThis as {sondeEarly?: Early}).sondeEarly;
+
 /** The answer that early.js has asked for already, once. */
 function takeEarly(path: string, init: RequestInit): Promise<Response> | undefined {
-  const holder = globalThis as {sondeEarly?: {readonly path: string; readonly answer: Promise<Response>} | undefined};
-  const early = holder.sondeEarly;
-  if (early?.path !== path || init.method !== undefined || init.headers !== undefined) return undefined;
-  holder.sondeEarly = undefined;
-  return early.answer;
+  const answers = early()?.answers;
+  const answer = answers?.[path];
+  if (answers === undefined || answer === undefined || init.method !== undefined || init.headers !== undefined) return undefined;
+  delete answers[path];
+  return answer;
 }
 
 function relative(href: string, base: URL): string {

@@ -1,6 +1,7 @@
 // The trace viewer's questions (docs/api.md, Trace). Times are picoseconds as numbers: exact to 2^53 ps
 // (2.5 hours) from the trace's start, beyond any capture a viewer opens.
-import {client, numberOf, type AskOptions} from './client.ts';
+import {client, early, numberOf, type AskOptions, type EarlyView} from './client.ts';
+import {decodeColumns, type Columns} from './columns.ts';
 
 export interface TrackInfo {
   readonly id: number;
@@ -203,6 +204,46 @@ export interface TraceSource {
   exportUrl(t0: number, t1: number, tracks?: readonly number[]): string;
 }
 
+function viewFrom(answer: Columns): TraceView {
+  const head = answer.head as {t0: unknown; t1: unknown; tick_ps: unknown; folded: boolean; rows: {track: number[]; depth: number[]; n: number[]; exact: number[]}};
+  let from = 0;
+  const drawn = head.rows.track.map((track, i) => {
+    const row = {track, depth: head.rows.depth[i]!, from, to: from + head.rows.n[i]!, exact: head.rows.exact[i] === 1};
+    from = row.to;
+    return row;
+  });
+  const u32 = (name: string): Uint32Array => answer.col(name) as Uint32Array;
+  return {t0: numberOf(head.t0), t1: numberOf(head.t1), tick: numberOf(head.tick_ps), folded: head.folded, rows: drawn, start: u32('start'), dur: u32('dur'), name: u32('name'), slice: u32('slice'), busy: answer.col('busy') as Uint8Array, mark: (answer.col('mark') as Uint32Array | undefined) ?? null};
+}
+
+function countersFrom(answer: Columns): readonly CounterView[] {
+  const head = answer.head as {rows: {track: number[]; n: number[]}};
+  const f64 = (name: string): Float64Array => answer.col(name) as Float64Array;
+  let from = 0;
+  return head.rows.track.map((track, i) => {
+    const to = from + head.rows.n[i]!;
+    const part = (name: string): Float64Array => f64(name).subarray(from, to);
+    const view = {track, t: part('t'), min: part('min'), max: part('max'), last: part('last')};
+    from = to;
+    return view;
+  });
+}
+
+/** The first cells of a session, asked for before the viewer's code was there; once, and null when nobody asked. */
+export async function earlyCells(session: string, host: number): Promise<{wish: EarlyView['wish']; cells: TraceView; counters: readonly CounterView[]} | null> {
+  const holder = early();
+  const asked = holder?.view?.session === session && host === 0 ? holder.view.asked : undefined;
+  if (holder !== undefined) holder.view = null;
+  const found = await asked;
+  if (found === undefined) return null;
+  const read = async (answer: Response): Promise<Columns> => {
+    if (!answer.ok) throw new Error(answer.statusText);
+    return decodeColumns(await answer.arrayBuffer());
+  };
+  const [cells, counters] = await Promise.all([found.cells.then(read), found.counters?.then(read)]);
+  return {wish: found.wish, cells: viewFrom(cells), counters: counters === undefined ? [] : countersFrom(counters)};
+}
+
 export function traceSource(session: string, host: number): TraceSource {
   const query = {session, host};
   const at = (path: string): string => `trace/${path}?session=${encodeURIComponent(session)}&host=${host}`;
@@ -225,29 +266,12 @@ export function traceSource(session: string, host: number): TraceSource {
     view: async (t0, t1, px, {tracks, flat, argument = ''}, options) => {
       const rows = [...tracks.map((track) => ({track})), ...flat.map((track) => ({track, depth: [0, 0]}))];
       const answer = await client().columns(at('view'), {t0: Math.floor(t0), t1: Math.ceil(t1), px, rows, ...(argument === '' ? {} : {argument})}, options);
-      const head = answer.head as {t0: unknown; t1: unknown; tick_ps: unknown; folded: boolean; rows: {track: number[]; depth: number[]; n: number[]; exact: number[]}};
-      let from = 0;
-      const drawn = head.rows.track.map((track, i) => {
-        const row = {track, depth: head.rows.depth[i]!, from, to: from + head.rows.n[i]!, exact: head.rows.exact[i] === 1};
-        from = row.to;
-        return row;
-      });
-      const u32 = (name: string): Uint32Array => answer.col(name) as Uint32Array;
-      return {t0: numberOf(head.t0), t1: numberOf(head.t1), tick: numberOf(head.tick_ps), folded: head.folded, rows: drawn, start: u32('start'), dur: u32('dur'), name: u32('name'), slice: u32('slice'), busy: answer.col('busy') as Uint8Array, mark: (answer.col('mark') as Uint32Array | undefined) ?? null};
+      return viewFrom(answer);
     },
     counters: async (t0, t1, px, tracks, options) => {
       if (tracks.length === 0) return [];
       const answer = await client().columns(at('counters'), {t0: Math.floor(t0), t1: Math.ceil(t1), px, rows: rowsOf(tracks)}, options);
-      const head = answer.head as {rows: {track: number[]; n: number[]}};
-      const f64 = (name: string): Float64Array => answer.col(name) as Float64Array;
-      let from = 0;
-      return head.rows.track.map((track, i) => {
-        const to = from + head.rows.n[i]!;
-        const part = (name: string): Float64Array => f64(name).subarray(from, to);
-        const view = {track, t: part('t'), min: part('min'), max: part('max'), last: part('last')};
-        from = to;
-        return view;
-      });
+      return countersFrom(answer);
     },
     slice: async (id) => {
       const detail = await client().get<SliceDetail>('trace/slice', {...query, id});

@@ -1,6 +1,6 @@
 // One capture in the viewer: what is known of it and the cells of what is in view. One question is under way at a
 // time; when it is answered, the next asks for what is in view by then, so panning never waits for its end.
-import {NO_NAMES, traceSource, type CounterView, type TraceAbout, type TraceInfo, type TraceNames, type TraceSource, type TraceSteps, type TraceView} from '../../../data/trace.ts';
+import {earlyCells, NO_NAMES, traceSource, type CounterView, type TraceAbout, type TraceInfo, type TraceNames, type TraceSource, type TraceSteps, type TraceView} from '../../../data/trace.ts';
 
 export interface Wanted {
   readonly t0: number; // in the capture's own time
@@ -65,9 +65,17 @@ export function openCaptureData(session: string, host: number): OpenCapture {
     return held.argument === wish.argument && held.t0 <= wish.t0 && held.t1 >= wish.t1 && then <= now * 1.01 && then >= now / 2 &&
       wish.tracks.every((id) => known.has(id)) && wish.counters.every((id) => known.has(id)) && wish.flat.every((id) => known.has(-1 - id) || known.has(id));
   }
+  /** What was asked for before this code ran; a wish it does not serve is asked for as any other. */
+  async function takeEarly(): Promise<void> {
+    const first = await earlyCells(session, host).catch(() => null);
+    if (first === null || stop.signal.aborted) return;
+    [cells, counters, held] = [first.cells, first.counters, first.wish];
+    askSteps();
+  }
   async function ask(): Promise<void> {
     if (asking) return;
     asking = true;
+    if (held === null) await takeEarly();
     while (next !== null && !stop.signal.aborted) {
       const wish: Wanted = next;
       next = null;
