@@ -7,11 +7,13 @@
 
 #include "import/registry.h"
 #include "io/mapped_file.h"
+#include "trace/clip.h"
 
 namespace sonde::api {
 namespace {
 
 constexpr size_t kKeptUploads = 4;
+constexpr size_t kKeptParts = 4;
 
 // Sizes and times of the files: a capture that is still being written is loaded again.
 std::string mark_of(const imports::SessionFiles& files) {
@@ -19,6 +21,18 @@ std::string mark_of(const imports::SessionFiles& files) {
   for (const imports::CaptureFile& file : files.files)
     mark += fmt::format("{}:{};", file.bytes, file.modified_ns);
   return mark;
+}
+
+// What to add to a time of one trace to get that of another, by their starts on the wall clock; 0
+// when these are not known or too far apart to be meant.
+Picos offset_between(const trace::Trace& from, const trace::Trace& to) {
+  constexpr int64_t kMostNs = int64_t{1} << 50;  // 13 days
+  int64_t ns = 0;
+  if (!from.start_ns() || !to.start_ns() ||
+      __builtin_sub_overflow(*from.start_ns(), *to.start_ns(), &ns)) {
+    return {};
+  }
+  return ns > -kMostNs && ns < kMostNs ? from_nanos(ns) : Picos{};
 }
 
 // The runs whose event files hold run metadata: one session each.
@@ -145,19 +159,27 @@ Result<std::shared_ptr<const Capture>> Captures::load(const Context& context, st
   const auto slot = std::make_shared<Slot>();
   slot->id = id;
   slot->mark = mark;
+  for (const imports::CaptureFile* file : entry->files.captures()) {
+    ++slot->files;
+    slot->bytes += file->bytes;
+  }
   slots_.push_front(slot);
   if (slots_.size() > kKept) slots_.pop_back();
   lock.unlock();
 
   std::vector<profile::RecordedFile> recorded = recorded_results(entry->files);
-  auto session = imports::load_session(entry->files, &context.pool);
+  const auto began = std::chrono::steady_clock::now();
+  auto session = imports::load_session(entry->files, &context.pool, {}, &slot->done);
   Result<std::shared_ptr<const Capture>> result = std::shared_ptr<const Capture>();
   if (!recorded.empty()) {
     trace::Session empty;
     empty.name = entry->files.name;
     result = std::make_shared<const Capture>(std::move(empty), std::move(recorded));
   } else if (session) {
-    result = std::make_shared<const Capture>(std::move(*session));
+    auto capture = std::make_shared<Capture>(std::move(*session));
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+    capture->load_ms = took.count();
+    result = std::shared_ptr<const Capture>(std::move(capture));
   } else {
     result = fail(std::move(session).error());
   }
@@ -185,10 +207,66 @@ Result<std::shared_ptr<const Capture>> Captures::shown(const Context& context,
   return load(context, id);
 }
 
+std::string Captures::mark_in_memory(std::string_view id) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& slot : slots_) {
+    if (slot->id == id) return slot->mark;
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const Capture>> Captures::part(const Context& context, std::string_view id,
+                                                      const Part& part) {
+  SONDE_TRY(whole, load(context, id));
+  if (whole->session.hosts().empty())
+    return fail(Code::kUnsupported, "a session of stored results has no parts");
+  if (part.begin >= part.end) return fail(Code::kInvalid, "the range ends before it begins");
+  const auto hosts = whole->session.hosts();
+  const trace::Host* clock = &hosts.front();
+  for (const trace::Host& host : hosts) {
+    if (host.name == part.host) clock = &host;
+  }
+  const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", id, mark_in_memory(id),
+                                      part.begin.value, part.end.value, clock->name);
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto kept = parts_.begin(); kept != parts_.end(); ++kept) {
+      if (kept->key != key) continue;
+      parts_.splice(parts_.begin(), parts_, kept);
+      return parts_.front().capture;
+    }
+  }
+  trace::Session session;
+  session.name = whole->session.loaded().name;
+  session.diagnostics = whole->session.loaded().diagnostics;
+  for (const trace::Host& host : hosts) {
+    // Every trace counts from its own start.
+    const Picos shift = offset_between(*clock->trace, *host.trace);
+    trace::Host clipped = host;
+    clipped.trace = std::make_shared<const trace::Trace>(
+        trace::clipped(*host.trace, part.begin + shift, part.end + shift));
+    session.hosts.push_back(std::move(clipped));
+  }
+  auto capture = std::make_shared<const Capture>(std::move(session));
+  const std::lock_guard lock(mutex_);
+  parts_.push_front({key, capture});
+  if (parts_.size() > kKeptParts) parts_.pop_back();
+  return capture;
+}
+
+Captures::Progress Captures::progress(std::string_view id) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& slot : slots_) {
+    if (slot->id != id) continue;
+    return {slot->is_loading, slot->files, slot->done.files, slot->bytes, slot->done.bytes};
+  }
+  return {};
+}
+
 bool Captures::is_loaded(std::string_view id) { return in_memory(id) != nullptr; }
 
 Result<std::string> Captures::keep_upload(const Context& context, std::string name,
-                                          std::string bytes) {
+                                          std::string bytes, std::string_view into) {
   constexpr uint64_t kMostBytes = uint64_t{4} << 30;
   if (bytes.starts_with("\x1f\x8b")) {
     SONDE_TRY(inflated, io::gunzipped(as_bytes(bytes), kMostBytes, nullptr));
@@ -197,11 +275,25 @@ Result<std::string> Captures::keep_upload(const Context& context, std::string na
   SONDE_TRY(trace, imports::import_trace({name, as_bytes(bytes), &context.pool}));
   trace::Session session;
   session.name = name;
+  std::string id = fmt::format("dropped/{}", name);
+  if (!into.empty()) {
+    const auto first = in_memory(into);
+    if (!first || !into.starts_with("dropped/"))
+      return fail(Code::kNotFound, fmt::format("there is no dropped session '{}'", into));
+    session = first->session.loaded();
+    id = into;
+    // Two workers write files of the same name as a rule.
+    const auto taken = [&](const std::string& candidate) {
+      return std::any_of(session.hosts.begin(), session.hosts.end(),
+                         [&](const trace::Host& host) { return host.name == candidate; });
+    };
+    const std::string plain = name;
+    for (int n = 2; taken(name); ++n) name = fmt::format("{} ({})", plain, n);
+  }
   session.hosts.push_back(
       {name, name, bytes.size(), std::make_shared<const trace::Trace>(std::move(trace))});
   auto capture = std::make_shared<const Capture>(std::move(session));
   const std::lock_guard lock(mutex_);
-  std::string id = fmt::format("dropped/{}", name);
   std::erase_if(uploads_, [&](const auto& upload) { return upload.first == id; });
   uploads_.emplace_back(id, std::move(capture));
   if (uploads_.size() > kKeptUploads) uploads_.erase(uploads_.begin());

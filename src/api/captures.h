@@ -28,6 +28,7 @@ struct Capture {
       viewers.push_back(std::make_unique<trace::LevelOfDetail>(host.trace));
   }
   profile::Session session;
+  double load_ms = 0;  // what reading and importing its files took
   // Of a session without a capture: the tools' results that its producer stored.
   std::vector<profile::RecordedFile> recorded;
   std::vector<std::unique_ptr<trace::LevelOfDetail>> viewers;  // by host
@@ -68,8 +69,27 @@ class Captures {
   Result<std::shared_ptr<const Capture>> shown(const Context& context, std::string_view id);
   bool is_loaded(std::string_view id);
 
-  // Keeps a dropped file's content as a session of its own and gives its id.
-  Result<std::string> keep_upload(const Context& context, std::string name, std::string bytes);
+  // The session as if it had been captured from `begin` to `end` only, on the clock of one of its
+  // hosts (the first unless named). The last few parts are kept.
+  struct Part {
+    Picos begin, end;
+    std::string host;
+  };
+  Result<std::shared_ptr<const Capture>> part(const Context& context, std::string_view id,
+                                              const Part& part);
+
+  // How far the loading of a session is.
+  struct Progress {
+    bool is_loading = false;
+    size_t files = 0, files_done = 0;
+    uint64_t bytes = 0, bytes_done = 0;
+  };
+  Progress progress(std::string_view id);
+
+  // Keeps a dropped file's content as a session of its own and gives its id; with `into`, the id
+  // of an earlier one, as a further host of that session.
+  Result<std::string> keep_upload(const Context& context, std::string name, std::string bytes,
+                                  std::string_view into = {});
 
  private:
   std::shared_ptr<const Capture> in_memory(std::string_view id);
@@ -77,15 +97,25 @@ class Captures {
   struct Slot {
     std::string id, mark;
     bool is_loading = true;
+    size_t files = 0;
+    uint64_t bytes = 0;
+    imports::LoadProgress done = {};
     Result<std::shared_ptr<const Capture>> capture = std::shared_ptr<const Capture>();
   };
   static constexpr size_t kKept = 4;  // sessions in memory; the least recently used goes first
 
   const std::shared_ptr<std::atomic<uint64_t>> looks_ = std::make_shared<std::atomic<uint64_t>>();
-  std::mutex mutex_;  // guards: slots_, uploads_
+  struct KeptPart {
+    std::string key;  // session, its mark, range and host
+    std::shared_ptr<const Capture> capture;
+  };
+  std::string mark_in_memory(std::string_view id);
+
+  std::mutex mutex_;  // guards: slots_, uploads_, parts_
   std::condition_variable loaded_;
   std::list<std::shared_ptr<Slot>> slots_;  // most recently used first
   std::vector<std::pair<std::string, std::shared_ptr<const Capture>>> uploads_;
+  std::list<KeptPart> parts_;  // most recently used first
 };
 
 }  // namespace sonde::api

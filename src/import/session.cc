@@ -340,7 +340,7 @@ Result<trace::Host> load_capture(const CaptureFile& file, ThreadPool* pool) {
 }
 
 Result<trace::Session> load_session(const SessionFiles& files, ThreadPool* pool,
-                                    std::string_view only_host) {
+                                    std::string_view only_host, LoadProgress* progress) {
   trace::Session session;
   session.name = files.name;
   const auto captures = files.captures();
@@ -355,6 +355,10 @@ Result<trace::Session> load_session(const SessionFiles& files, ThreadPool* pool,
   for (const CaptureFile* file : captures) {
     if (!only_host.empty() && file->host != only_host) continue;
     auto host = load_capture(*file, pool);
+    if (progress) {
+      progress->files += 1;
+      progress->bytes += file->bytes;
+    }
     if (host) {
       session.hosts.push_back(std::move(*host));
       continue;

@@ -3,6 +3,7 @@
 // loosely, the captures of one folder, or a single file. Nothing is ever written there.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,10 +62,17 @@ bool holds_step_stats(Bytes event_head);
 // several times that a PyTorch profiler ran, counted from 1; 0 is the last.
 Result<SessionFiles> session_at(const std::string& path, uint32_t span = 0);
 
+// How far load_session is; read by others while it runs.
+struct LoadProgress {
+  std::atomic<size_t> files{0};
+  std::atomic<uint64_t> bytes{0};
+};
+
 // Reads and imports all captures of a session, or only the given host's. A file that cannot be read
 // becomes a diagnostic; an error means no host could be loaded.
 Result<trace::Session> load_session(const SessionFiles& files, ThreadPool* pool = nullptr,
-                                    std::string_view only_host = {});
+                                    std::string_view only_host = {},
+                                    LoadProgress* progress = nullptr);
 Result<trace::Host> load_capture(const CaptureFile& file, ThreadPool* pool = nullptr);
 
 }  // namespace sonde::imports

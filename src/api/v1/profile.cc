@@ -3,17 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "api/captures.h"
 #include "api/v1/area.h"
+#include "api/v1/capture_json.h"
 #include "api/v1/support.h"
 #include "base/regex.h"
 #include "profile/analysis.h"
 #include "profile/compare.h"
 #include "profile/render.h"
 #include "profile/row_pairs.h"
+#include "trace/builder.h"
 
 namespace sonde::api::v1 {
 namespace {
@@ -23,22 +26,6 @@ constexpr std::string_view kWhere = "GET profile/sessions lists what there is";
 
 Answer answer_of(const Context& context, std::string body) {
   return json_answer(context, context.store.snapshot()->revision, std::move(body));
-}
-
-std::string_view format_name(imports::FileKind kind) {
-  switch (kind) {
-    case imports::FileKind::kXplane:
-      return "xplane";
-    case imports::FileKind::kTraceJson:
-      return "trace_json";
-    case imports::FileKind::kRunMetadata:
-      return "run_metadata";
-    case imports::FileKind::kEventFile:
-      return "event_file";
-    case imports::FileKind::kToolData:
-      return "tool_data";
-  }
-  return "unknown";
 }
 
 Answer sessions(const Context& context, const Request&) {
@@ -56,7 +43,7 @@ Answer sessions(const Context& context, const Request&) {
         for (const imports::CaptureFile& file : entry.files.files) {
           newest = std::max(newest, file.modified_ns);
           bytes += file.bytes;
-          const std::string_view format = format_name(file.kind);
+          const std::string_view format = file_format(file.kind);
           if (std::find(formats.begin(), formats.end(), format) == formats.end())
             formats.push_back(format);
         }
@@ -78,17 +65,6 @@ Answer sessions(const Context& context, const Request&) {
     }
   });
   return answer_of(context, std::move(body));
-}
-
-void write_diagnostic(JsonWriter& json, const trace::Diagnostic& diagnostic) {
-  using Severity = trace::Diagnostic::Severity;
-  json.object([&] {
-    json.key("severity")
-        .string(diagnostic.severity == Severity::kError     ? "error"
-                : diagnostic.severity == Severity::kWarning ? "warning"
-                                                            : "info");
-    json.key("text").string(diagnostic.text);
-  });
 }
 
 Answer tools(const Context& context, const Request& request) {
@@ -119,13 +95,7 @@ Answer tools(const Context& context, const Request& request) {
         });
       }
     });
-    json.key("diagnostics").array([&] {
-      for (const auto& diagnostic : capture->session.loaded().diagnostics)
-        write_diagnostic(json, diagnostic);
-      for (const trace::Host& host : capture->session.hosts()) {
-        for (const auto& diagnostic : host.trace->diagnostics()) write_diagnostic(json, diagnostic);
-      }
-    });
+    write_diagnostics(json, *capture);
   });
   return answer_of(context, std::move(body));
 }
@@ -135,16 +105,39 @@ profile::Options options_of(const Request& request) {
   for (const auto& [key, value] : request.query) {
     if (key == "host") {
       options.host = value;
-    } else if (key != "session" && key != "tool" && key != "baseline" && key != "format") {
+    } else if (key != "session" && key != "tool" && key != "baseline" && key != "format" &&
+               key != "begin_ps" && key != "end_ps") {
       options.parameters.emplace_back(key, value);
     }
   }
   return options;
 }
 
-Result<profile::Report> run(const Context& context, std::string_view session,
+// What a request wants of a session: all of it, or what lies in a range of time.
+struct Wanted {
+  std::string session;
+  std::optional<Captures::Part> part = {};
+};
+
+// The ends of a range: both or neither.
+Result<std::optional<Captures::Part>> part_of(std::string_view begin, std::string_view end,
+                                              std::string_view host) {
+  if (begin.empty() && end.empty()) return std::optional<Captures::Part>();
+  int64_t from = 0, to = 0;
+  for (const auto& [text, value] : {std::pair{begin, &from}, std::pair{end, &to}}) {
+    const auto [at, failed] = std::from_chars(text.data(), text.data() + text.size(), *value);
+    if (failed != std::errc() || at != text.data() + text.size())
+      return fail(Code::kInvalid, "begin_ps and end_ps are whole picoseconds, both or neither");
+  }
+  return std::optional(
+      Captures::Part{{trace::clamped_begin(from)}, {trace::clamped_begin(to)}, std::string(host)});
+}
+
+Result<profile::Report> run(const Context& context, const Wanted& wanted,
                             std::string_view tool_name, const profile::Options& options) {
-  SONDE_TRY(capture, Captures::of(context).load(context, session));
+  Captures& captures = Captures::of(context);
+  SONDE_TRY(capture, wanted.part ? captures.part(context, wanted.session, *wanted.part)
+                                 : captures.load(context, wanted.session));
   const profile::Tool* tool = profile::find_tool(tool_name);
   if (!tool) return fail(Code::kNotFound, fmt::format("there is no profile tool '{}'", tool_name));
   return report_of(*capture, *tool, options);
@@ -162,7 +155,10 @@ Answer report(const Context& context, const Request& request) {
     return answer_of(
         context, profile::to_v1_json(profile::compare(before->session, now->session), kInlineRows));
   }
-  SONDE_ANSWER(found, run(context, session, tool, options_of(request)));
+  SONDE_ANSWER(part,
+               part_of(request.param("begin_ps").value_or(""), request.param("end_ps").value_or(""),
+                       request.param("host").value_or("")));
+  SONDE_ANSWER(found, run(context, {session, part}, tool, options_of(request)));
   if (request.param("format").value_or("") == "csv") {
     const std::string_view id = request.param("table").value_or("");
     const profile::Table* table =
@@ -174,7 +170,7 @@ Answer report(const Context& context, const Request& request) {
     return answer;
   }
   if (baseline.empty()) return answer_of(context, profile::to_v1_json(found, kInlineRows));
-  SONDE_ANSWER(other, run(context, baseline, tool, options_of(request)));
+  SONDE_ANSWER(other, run(context, {baseline}, tool, options_of(request)));
   return answer_of(context, profile::to_v1_json(found, kInlineRows, &other));
 }
 
@@ -216,8 +212,8 @@ Result<void> filter_rows(const JsonValue& filters, profile::Table& table) {
 
 // The fields of a body that are not the route's own go to the tool, as in GET profile/report.
 Result<profile::Options> options_in(const JsonValue& body) {
-  constexpr std::string_view kOwn[] = {"session", "tool",   "baseline", "table",
-                                       "sort",    "filter", "offset",   "limit"};
+  constexpr std::string_view kOwn[] = {"session", "tool",   "baseline", "table",    "sort",
+                                       "filter",  "offset", "limit",    "begin_ps", "end_ps"};
   profile::Options options;
   for (const auto& [key, value] : body.members) {
     if (value.is_null() || std::find(std::begin(kOwn), std::end(kOwn), key) != std::end(kOwn))
@@ -300,13 +296,18 @@ Answer rows(const Context& context, const Request& request) {
   SONDE_ANSWER(offset, integer_in(body, "offset", 0));
   SONDE_ANSWER(limit, integer_in(body, "limit", kInlineRows));
   SONDE_ANSWER(options, options_in(body));
-  SONDE_ANSWER(found, run(context, session, tool, options));
+  const auto text_at = [&](std::string_view name) {
+    const JsonValue* value = body.find(name);
+    return value && (value->is_string() || value->is_number()) ? value->text : std::string();
+  };
+  SONDE_ANSWER(part, part_of(text_at("begin_ps"), text_at("end_ps"), options.host));
+  SONDE_ANSWER(found, run(context, {session, part}, tool, options));
   const profile::Table* table = found.find(table_id);
   if (!table)
     return error({Code::kNotFound, "the report has no table '" + table_id + "'"}, "table");
   profile::Report before;
   if (!baseline.empty()) {
-    SONDE_ANSWER(other, run(context, baseline, tool, options));
+    SONDE_ANSWER(other, run(context, {baseline}, tool, options));
     before = std::move(other);
   }
   RowsAnswer answer(*table, before.find(table_id));
@@ -355,6 +356,13 @@ constexpr Route kRoutes[] = {
 
 }  // namespace
 
-std::span<const Route> profile_routes() { return kRoutes; }
+std::span<const Route> profile_routes() {
+  static const std::vector<Route> all = [] {
+    std::vector<Route> routes(std::begin(kRoutes), std::end(kRoutes));
+    routes.insert(routes.end(), session_routes().begin(), session_routes().end());
+    return routes;
+  }();
+  return all;
+}
 
 }  // namespace sonde::api::v1

@@ -41,7 +41,8 @@ std::string_view kind_name(TrackKind kind) {
 Answer upload(const Context& context, const Request& request) {
   if (auto allowed = may_write(request); !allowed) return error(allowed.error());
   const std::string name(request.param("name").value_or("dropped file"));
-  SONDE_ANSWER(id, Captures::of(context).keep_upload(context, name, request.body));
+  SONDE_ANSWER(id, Captures::of(context).keep_upload(context, name, request.body,
+                                                     request.param("into").value_or("")));
   std::string body;
   JsonWriter json(body);
   json.object([&] { json.key("session").string(id); });
