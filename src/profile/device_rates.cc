@@ -1,15 +1,34 @@
 #include "profile/device_rates.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "base/html.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 namespace sonde::profile {
+namespace {
 
-std::string source_cell(const DeviceOp& op) {
-  if (op.source.empty()) return {};
-  return "<div class='source-info-cell' title='" + html_escaped(op.source_stack) + "'>" +
-         html_escaped(op.source) + "</div>";
+// A positive number in the parameter, or `known`.
+double given(const Options& options, std::string_view name, double known) {
+  const std::string text(options.parameter(name));
+  const double value = std::strtod(text.c_str(), nullptr);
+  return std::isfinite(value) && value > 0 ? value : known;
+}
+
+}  // namespace
+
+Machine machine_with_peaks(const std::vector<const HostAnalysis*>& hosts, const Options& options,
+                           Report& report) {
+  Machine machine = main_machine(hosts);
+  const Peaks known = machine.peaks;
+  machine.peaks.gflops = given(options, "peak_gflops", known.gflops);
+  machine.peaks.hbm_gb_per_s = given(options, "peak_gb_per_s", known.hbm_gb_per_s);
+  if (machine.peaks.gflops != known.gflops || machine.peaks.hbm_gb_per_s != known.hbm_gb_per_s) {
+    report.inferred.push_back(fmt::format("peaks as given: {:g} GFLOP/s, {:g} GB/s",
+                                          machine.peaks.gflops, machine.peaks.hbm_gb_per_s));
+  }
+  return machine;
 }
 
 std::vector<const DeviceOp*> by_self_time(const DeviceOps& device) {

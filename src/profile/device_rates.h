@@ -39,8 +39,15 @@ inline Rates rates_of(const DeviceOp& op, int64_t time_ps, const Peaks& peaks) {
   return r;
 }
 
-// "file:line" with the stack as its tooltip, in the markup xprof's page shows.
-std::string source_cell(const DeviceOp& op);
+// Follows the column source_info ("file:line"): the stack that leads there.
+inline Column source_stack_column() {
+  return {"source_stack", "Source stack", Type::kText, "", "", "", true};
+}
+
+// main_machine() with the peaks a person gave instead of the known ones: the parameters peak_gflops
+// (GFLOP/s) and peak_gb_per_s (decimal GB/s). Adds a note when there is one.
+Machine machine_with_peaks(const std::vector<const HostAnalysis*>& hosts, const Options& options,
+                           Report& report);
 
 // Ops by self time, longest first, then by name.
 std::vector<const DeviceOp*> by_self_time(const DeviceOps& device);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/html.h"
 #include "profile/row_pairs.h"
 #include "profile/tree_changes.h"
 
@@ -426,6 +427,20 @@ std::string to_neutral(const Report& report, std::string_view tool, std::string_
   return out;
 }
 
+namespace {
+
+// Cell `c` of a row as xprof writes it: a line of source is markup there, its stack the tooltip.
+void append_gviz_cell(JsonWriter& json, const Table& table, const Row& row, size_t c) {
+  const std::string source = table.columns[c].id == "source_info" ? cell_text(row[c]) : "";
+  if (source.empty()) return append_cell(json, row[c]);
+  const bool has_stack = c + 1 < row.size() && table.columns[c + 1].id == "source_stack";
+  json.string("<div class='source-info-cell' title='" +
+              html_escaped(has_stack ? cell_text(row[c + 1]) : "") + "'>" + html_escaped(source) +
+              "</div>");
+}
+
+}  // namespace
+
 std::string to_gviz(const Table& table) {
   std::string out;
   JsonWriter json(out);
@@ -446,7 +461,7 @@ std::string to_gviz(const Table& table) {
           json.key("c").array([&] {
             for (size_t c = 0; c < row.size(); ++c) {
               if (table.columns[c].own) continue;
-              json.object([&] { append_cell(json.key("v"), row[c]); });
+              json.object([&] { append_gviz_cell(json.key("v"), table, row, c); });
             }
           });
         });

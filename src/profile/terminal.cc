@@ -65,7 +65,9 @@ void add_table(const Table& table, const TerminalStyle& style, std::string& out)
   std::vector<Shown> columns;
   size_t used = 2;
   for (size_t c = 0; c < table.columns.size(); ++c) {
-    if (table.columns[c].id == "tooltip" || table.columns[c].id == "source_info") continue;
+    if (table.columns[c].id == "tooltip" || table.columns[c].id == "source_info" ||
+        table.columns[c].id == "source_stack")
+      continue;
     const bool text = table.columns[c].type == Type::kText;
     const std::string head = table.columns[c].label +
                              (table.columns[c].unit.empty() || table.columns[c].unit == "fraction"

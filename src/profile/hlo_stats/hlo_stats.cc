@@ -12,8 +12,8 @@ std::string yes_no(bool value) { return value ? "Yes" : "No"; }
 Result<Report> hlo_stats(const Session& session, const Options& options) {
   const auto hosts = chosen_hosts(session, options);
   const DeviceOps device = merged_device_ops(hosts);
-  const Machine& machine = main_machine(hosts);
   Report report;
+  const Machine machine = machine_with_peaks(hosts, options, report);
   Table& table = report.table("hlo_ops", "HLO operations");
   table.columns = {
       {"rank", "Rank"},
@@ -42,6 +42,7 @@ Result<Report> hlo_stats(const Session& session, const Options& options) {
       {"outside_compilation", "Outside compilation", Type::kText},
       {"autotuned", "Autotuned", Type::kText},
       {"source_info", "Source", Type::kText},
+      source_stack_column(),
       {"core_type", "Core", Type::kText},
       {"parent_op_name", "Parent", Type::kText},
       {"vdd_energy", "Energy"}};
@@ -80,7 +81,8 @@ Result<Report> hlo_stats(const Session& session, const Options& options) {
                           yes_no(remat),
                           yes_no(op->provenance.find("outside_compilation") != std::string::npos),
                           std::string("No"),
-                          source_cell(*op),
+                          op->source,
+                          op->source_stack,
                           std::string(machine.hardware_type == "TPU" ? "TensorCore" : ""),
                           std::string(),
                           0.0});

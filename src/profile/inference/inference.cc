@@ -87,7 +87,8 @@ Result<Report> inference(const Session& session, const Options& options) {
                       {"data_transfer_d2h", "From the device", Type::kNumber, "ms"},
                       {"device_compute", "Device compute", Type::kNumber, "ms"},
                       {"host_postprocess", "Host postprocessing", Type::kNumber, "ms"},
-                      {"idle time", "Idle", Type::kNumber, "ms"}};
+                      {"idle time", "Idle", Type::kNumber, "ms"},
+                      {"model", "Model", Type::kText, "", "", "", true}};
   double sum = 0, h2d = 0, d2h = 0, compute = 0;
   size_t count = 0;
   for (const auto& [model, rows] : models) {
@@ -97,8 +98,8 @@ Result<Report> inference(const Session& session, const Options& options) {
   const double n = std::max<double>(1, static_cast<double>(count));
   model_table.rows.push_back({std::string("ALL")});
   requests.rows.push_back({std::string("Average"), std::string("N/A"), sum / n, 0.0, 0.0, h2d / n,
-                           d2h / n, compute / n, 0.0,
-                           std::max(0.0, sum - h2d - d2h - compute) / n});
+                           d2h / n, compute / n, 0.0, std::max(0.0, sum - h2d - d2h - compute) / n,
+                           std::string("ALL")});
   for (auto& [model, rows] : models) {
     model_table.rows.push_back({model});
     std::sort(rows.begin(), rows.end(),
@@ -110,7 +111,8 @@ Result<Report> inference(const Session& session, const Options& options) {
       const RequestRow& row = rows[at];
       requests.rows.push_back({fmt::format("{:.3f}%", percentile), fmt::format("{}", row.id),
                                row.latency_ms, 0.0, 0.0, row.h2d, row.d2h, row.compute, 0.0,
-                               std::max(0.0, row.latency_ms - row.h2d - row.d2h - row.compute)});
+                               std::max(0.0, row.latency_ms - row.h2d - row.d2h - row.compute),
+                               model});
     }
   }
   model_table.property("hasBatching", "false");
@@ -125,6 +127,17 @@ Result<Report> inference(const Session& session, const Options& options) {
          "capture a TensorFlow Serving or SavedModel server while it answers requests"});
   }
   report.tables = {std::move(model_table), std::move(requests)};
+  report.charts.push_back(
+      {"latency",
+       "stack",
+       "requests",
+       "percentile",
+       {"data_transfer_h2d", "device_compute", "data_transfer_d2h", "idle time"},
+       "model"});
+  if (count > 0) {
+    report.figure("requests", "Requests", static_cast<int64_t>(count));
+    report.figure("latency", "Mean latency", sum / n, "ms");
+  }
   return report;
 }
 

@@ -54,7 +54,12 @@ struct Allocator {
   int64_t peak_step = 0;
 };
 
-std::map<std::string, Allocator> collect(const HostAnalysis& host) {
+struct Collected {
+  std::map<std::string, Allocator> allocators;
+  int64_t base_ps = 0;  // where the allocators' time 0 lies in the trace
+};
+
+Collected collect(const HostAnalysis& host) {
   const trace::Trace& trace = host.trace();
   const Vocabulary& words = host.words();
   const Keys& key = words.key;
@@ -108,7 +113,7 @@ std::map<std::string, Allocator> collect(const HostAnalysis& host) {
     snapshot.step = host.grouping().derived_rule.empty() ? host.grouping().of[s] : -1;
     allocators[id].snapshots.push_back(snapshot);
   }
-  return allocators;
+  return {std::move(allocators), events.empty() ? 0 : base};
 }
 
 void analyse(Allocator& allocator) {
@@ -287,6 +292,59 @@ void add_tables(const std::string& host, const std::map<std::string, Allocator>&
   }
 }
 
+// One run of a compiled program on a device.
+struct ProgramRun {
+  std::string_view program, device;
+  int64_t begin = 0, end = 0;
+};
+
+// TPUs record the runs themselves. A GPU's are the kernels of one program in one step.
+std::vector<ProgramRun> device_programs(const HostAnalysis& host) {
+  const trace::Trace& trace = host.trace();
+  const Vocabulary& words = host.words();
+  std::vector<ProgramRun> runs;
+  for (const trace::TrackId plane : words.tpu_planes) {
+    for (const trace::TrackId line : lines_of(trace, plane)) {
+      const trace::Track& track = trace.tracks()[line];
+      if (trace.text(track.name) != "XLA Modules") continue;
+      for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s)
+        runs.push_back({trace.name(s), trace.shown_track_name(plane), trace.begin(s).value,
+                        trace.end(s).value});
+    }
+  }
+  for (const trace::TrackId plane : words.gpu_planes) {
+    std::map<std::pair<int32_t, std::string_view>, ProgramRun> by_step;
+    for (const trace::TrackId line : lines_of(trace, plane)) {
+      if (words.derived[line]) continue;
+      const trace::Track& track = trace.tracks()[line];
+      for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
+        const std::string_view program = trace.text_of(trace.find(s, words.key.hlo_module));
+        const int32_t step = host.grouping().of[s];
+        if (program.empty() || step < 0) continue;
+        const auto [run, is_new] = by_step.try_emplace(
+            {step, program}, ProgramRun{program, trace.shown_track_name(plane),
+                                        trace.begin(s).value, trace.end(s).value});
+        run->second.begin = std::min(run->second.begin, trace.begin(s).value);
+        run->second.end = std::max(run->second.end, trace.end(s).value);
+      }
+    }
+    for (const auto& [key, run] : by_step) runs.push_back(run);
+  }
+  std::stable_sort(runs.begin(), runs.end(), [](const ProgramRun& a, const ProgramRun& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.program < b.program;
+  });
+  return runs;
+}
+
+// On the clock of the allocators.
+void add_programs(const HostAnalysis& host, int64_t base_ps, Table& table) {
+  for (const ProgramRun& run : device_programs(host)) {
+    table.rows.push_back({std::string(run.program), host.host().name, std::string(run.device),
+                          static_cast<double>(run.begin - base_ps) / 1e9,
+                          static_cast<double>(run.end - run.begin) / 1e9});
+  }
+}
+
 // When each TPU ran which compiled program, so that a curve can be read against them.
 Json program_runs(const std::vector<const HostAnalysis*>& hosts) {
   Json runs = Json::array();
@@ -346,10 +404,17 @@ Result<Report> memory_profile(const Session& session, const Options& options) {
                       {"stack", "Stack", Type::kNumber, "bytes"},
                       {"free", "Free", Type::kNumber, "bytes"},
                       {"fragmentation", "Fragmentation", Type::kNumber, "%"}};
+  Table programs_table{"programs", "Compiled programs"};
+  programs_table.columns = {{"program", "Program", Type::kText},
+                            {"host", "Host", Type::kText},
+                            {"device", "Device", Type::kText},
+                            {"begin", "Start", Type::kNumber, "ms"},
+                            {"duration", "Duration", Type::kNumber, "ms"}};
   const auto hosts = chosen_hosts(session, options);
   Json document = Json::object(), per_allocator = Json::object(), ids = Json::array();
   for (const HostAnalysis* host : hosts) {
-    auto allocators = collect(*host);
+    auto [allocators, base_ps] = collect(*host);
+    if (!allocators.empty()) add_programs(*host, base_ps, programs_table);
     for (auto& [id, allocator] : allocators) {
       analyse(allocator);
       const std::string name = hosts.size() > 1 ? host->host().name + " " + id : id;
@@ -391,6 +456,7 @@ Result<Report> memory_profile(const Session& session, const Options& options) {
          "before the program starts"});
   }
   report.tables = {std::move(summary), std::move(active), std::move(timeline)};
+  if (!programs_table.rows.empty()) report.tables.push_back(std::move(programs_table));
   report.charts.push_back({"memory", "line", "timeline", "time", {"used"}, "allocator"});
   return report;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "profile/memory_viewer/heap.h"
@@ -275,6 +276,26 @@ class Viewer {
     out.set("bufferBlocks", std::move(blocks));
   }
 
+  // The memories the program has allocations in, by the compiler's number of each.
+  Table memories() const {
+    struct Sum {
+      int64_t allocations = 0, bytes = 0;
+    };
+    std::map<int64_t, Sum> sums;
+    for (const Allocation& a : heap_.assignment().allocations) {
+      if (a.thread_local_) continue;
+      ++sums[a.color].allocations;
+      sums[a.color].bytes += a.size;
+    }
+    Table table{"memories", "Memories"};
+    table.columns = {{"memory_space", "Memory space", Type::kText},
+                     {"allocations", "Allocations"},
+                     {"size", "Size", Type::kNumber, "MiB"}};
+    for (const auto& [color, sum] : sums)
+      table.rows.push_back({fmt::format("{}", color), sum.allocations, mib(sum.bytes)});
+    return table;
+  }
+
   void tables(Report& report) const {
     Table timeline{"timeline", "Memory over the program's order"};
     timeline.columns = {{"position", "Position"},
@@ -297,6 +318,7 @@ class Viewer {
                            mib(o.size), o.group, o.shape, o.op, o.source});
     report.tables.push_back(std::move(timeline));
     report.tables.push_back(std::move(peak));
+    report.tables.push_back(memories());
     report.charts.push_back({"memory", "line", "timeline", "position", {"memory"}, ""});
     report.figure("peak", "Peak", mib(heap_.peak_bytes()), "MiB");
     if (heap_.is_damaged())

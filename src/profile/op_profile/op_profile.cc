@@ -258,14 +258,14 @@ Node tree_of(const DeviceOps& device, std::string_view group_by, bool tpu, bool 
 Result<Report> op_profile(const Session& session, const Options& options) {
   const auto hosts = chosen_hosts(session, options);
   const DeviceOps device = merged_device_ops(hosts);
-  const Machine& machine = main_machine(hosts);
+  Report report;
+  const Machine machine = machine_with_peaks(hosts, options, report);
   std::string_view group_by = options.parameter("group_by", "program");
   if (group_by != "program" && group_by != "category" && group_by != "provenance")
     return fail(Code::kInvalid, "group_by is program, category or provenance");
   const bool tpu = machine.hardware_type == "TPU";
   std::string key = fmt::format("by{}", group_by);
   key[2] = static_cast<char>(key[2] - 32);
-  Report report;
   Json document = Json::object();
   Table table{"tree", "Operations"};
   table.columns = {{"path", "Operation", Type::kText},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "profile/device_rates.h"
 #include "profile/findings.h"
 #include "profile/merged.h"
 #include "profile/session_steps.h"
@@ -192,11 +193,11 @@ Table advice_table(const Bottleneck& b) {
 Result<Report> overview(const Session& session, const Options& options) {
   const auto hosts = chosen_hosts(session, options);
   if (hosts.empty()) return fail(Code::kNotFound, "the session holds no host");
-  const Machine& machine = main_machine(hosts);
+  Report report;
+  const Machine machine = machine_with_peaks(hosts, options, report);
   const SessionSteps steps = session_steps(hosts);
   const bool tf_data = uses_tf_data(hosts);
   const Bottleneck bottleneck = classify(steps, tf_data);
-  Report report;
   add_step_notes(hosts, report);
   for (const trace::Diagnostic& d : session.loaded().diagnostics)
     report.diagnostics.push_back({"error", d.text});

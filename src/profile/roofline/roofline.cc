@@ -58,6 +58,7 @@ std::vector<Column> columns_of(bool tpu) {
   c.push_back({"include_infeed_outfeed", "With infeed and outfeed", Type::kBool});
   c.push_back({"hlo_module_id", "Program", Type::kText});
   c.push_back({"source_info", "Source", Type::kText});
+  c.push_back(source_stack_column());
   return c;
 }
 
@@ -112,7 +113,8 @@ std::vector<Cell> row_of(const DeviceOp& op, int64_t rank, double fraction, doub
   row.emplace_back(r.hbm_share);
   row.emplace_back(context.with_infeed);
   row.emplace_back(fmt::format("{}", program ? 0 : op.program_id));
-  row.emplace_back(source_cell(op));
+  row.emplace_back(op.source);
+  row.emplace_back(op.source_stack);
   return row;
 }
 
@@ -193,10 +195,10 @@ StepOps ops_by_step(const std::vector<const HostAnalysis*>& hosts) {
 Result<Report> roofline(const Session& session, const Options& options) {
   const auto hosts = chosen_hosts(session, options);
   const DeviceOps device = merged_device_ops(hosts);
-  const Machine& machine = main_machine(hosts);
+  Report report;
+  const Machine machine = machine_with_peaks(hosts, options, report);
   const bool tpu = machine.hardware_type != "GPU";
   const Peaks& p = machine.peaks;
-  Report report;
   add_step_notes(hosts, report);
   Table table{"roofline", "Roofline"};
   table.columns = columns_of(tpu);
