@@ -22,6 +22,7 @@ export interface Pen {
   save(): void;
   restore(): void;
   fillRect(x: number, y: number, w: number, h: number): void;
+  strokeRect(x: number, y: number, w: number, h: number): void;
   fillText(text: string, x: number, y: number): void;
   measureText(text: string): {width: number};
   setLineDash(dash: number[]): void;
@@ -89,6 +90,7 @@ export function createSvgPen(width: number, height: number, measure: CanvasRende
       out.push('</g>'.repeat(state.opened));
       state = stack.pop() ?? state;
     },
+    strokeRect: (x, y, w, h) => void out.push(`<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="none" stroke-width="${n(state.lineWidth)}" ${paint(state.strokeStyle, 'stroke')}/>`),
     fillRect: (x, y, w, h) => void out.push(`<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" ${paint(state.fillStyle, 'fill')}/>`),
     fillText: (text, x, y) => {
       const anchor = state.textAlign === 'right' || state.textAlign === 'end' ? 'end' : state.textAlign === 'center' ? 'middle' : 'start';
