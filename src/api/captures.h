@@ -104,13 +104,13 @@ class Captures {
   };
   static constexpr size_t kKept = 4;  // sessions in memory; the least recently used goes first
 
-  const std::shared_ptr<std::atomic<uint64_t>> looks_ = std::make_shared<std::atomic<uint64_t>>();
   struct KeptPart {
     std::string key;  // session, its mark, range and host
     std::shared_ptr<const Capture> capture;
   };
   std::string mark_in_memory(std::string_view id);
 
+  const std::shared_ptr<std::atomic<uint64_t>> looks_ = std::make_shared<std::atomic<uint64_t>>();
   std::mutex mutex_;  // guards: slots_, uploads_, parts_
   std::condition_variable loaded_;
   std::list<std::shared_ptr<Slot>> slots_;  // most recently used first

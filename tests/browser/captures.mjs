@@ -1,5 +1,8 @@
 // What the tests of the profile pages share: the server's own answers, links to a page, and the place in a link.
-import {check, serve} from './harness.mjs';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {gunzipSync} from 'node:zlib';
+import {check, ROOT, serve, settled, temporary} from './harness.mjs';
 
 /** An answer of the program that serves `logs`; with a body it is posted. */
 export async function api(logs, path, body) {
@@ -24,3 +27,28 @@ export const rowsOf = (found, id) => {
   const table = tableOf(found, id);
   return table.rows.map((row) => Object.fromEntries(table.columns.map((one, i) => [one.id, row[i]])));
 };
+
+// Those of GPUs are made, not recorded: no capture of anybody's machine.
+const SESSIONS = {
+  bound: ['vm.xplane.pb', 'tf_loop_input_bound.xplane.pb.gz'], gpu: ['host0.xplane.pb', 'made_gpu.xplane.pb.gz'], jax: ['vm.xplane.pb', 'jax_cpu_mlp.xplane.pb.gz'], two: ['vm.xplane.pb', 'jax_cpu_2dev.xplane.pb.gz'],
+  torch: ['worker0.pt.trace.json', 'made_gpu.worker0.pt.trace.json.gz'], stacks: ['worker0.pt.trace.json', 'torch_cpu_full.worker0.pt.trace.json.gz'],
+};
+/** A log directory of the repository's captures, new: for a test that writes. */
+export function ownCaptures() {
+  const made = temporary();
+  for (const [name, [file, source]] of Object.entries(SESSIONS)) {
+    const folder = join(made, 'train/plugins/profile', name);
+    mkdirSync(folder, {recursive: true});
+    writeFileSync(join(folder, file), gunzipSync(readFileSync(join(ROOT, 'tests/data/profile', source))));
+  }
+  return made;
+}
+let shared;
+/** The one that all tests which only read share. */
+export const sharedCaptures = () => (shared ??= ownCaptures());
+/** Opens a tool's page of a session of these and waits for it. */
+export async function showPage(open, page, session, tool, more = {}, where = sharedCaptures()) {
+  await open(where, hash({session: `train/${session}`, tool, ...more}));
+  await page.locator('.scroll .card').first().waitFor();
+  await settled(page);
+}

@@ -73,6 +73,7 @@ export interface Report {
   readonly diagnostics: readonly {readonly severity: string; readonly text: string}[];
   readonly text?: string;
   readonly document?: unknown; // trees and the like, as the tool makes them
+  readonly changes?: unknown; // the document with every number as [value, baseline]
 }
 
 export const profileSessions = (): Promise<readonly ProfileSession[]> => client().get('profile/sessions');
@@ -84,7 +85,34 @@ export async function profileRows(session: string, tool: string, host: string, b
   const answer = await client().ask<{rows: readonly (readonly MaybePair[])[]}>('profile/rows', {...ask, session, tool, host: host || undefined, baseline: baseline || undefined, table, offset, limit}, options);
   return answer.rows;
 }
-export const csvUrl = (session: string, tool: string, table: string): string => client().url('profile/report', {session, tool, table, format: 'csv'});
+export const csvUrl = (session: string, tool: string, host: string, table: string, ask: Readonly<Record<string, string>> = {}): string => client().url('profile/report', {...ask, session, tool, host: host || undefined, table, format: 'csv'});
+
+/** What a session consists of. */
+export interface SessionInformation {
+  readonly session: string;
+  readonly version: string;
+  readonly load_ms: number;
+  readonly files: readonly {readonly name: string; readonly host: string; readonly format?: string; readonly bytes: number; readonly modified?: number}[];
+  readonly hosts: readonly {readonly name: string; readonly format: string; readonly tracks: number; readonly slices: number; readonly flows: number; readonly names: number; readonly memory: number; readonly duration: number | string; readonly metadata: readonly (readonly [string, string])[]}[];
+  readonly diagnostics: ProfileTools['diagnostics'];
+}
+export const sessionInformation = (session: string, options?: AskOptions): Promise<SessionInformation> => client().get('profile/information', {session}, options);
+
+/** How far the server is with reading a session. */
+export interface LoadProgress {
+  readonly loading: boolean;
+  readonly files: number;
+  readonly files_done: number;
+  readonly bytes: number;
+  readonly bytes_done: number;
+}
+export const loadProgress = (session: string, options?: AskOptions): Promise<LoadProgress> => client().get('profile/progress', {session}, options);
+
+/** Hands over a capture file; with `into`, as a further host of a session dropped before. */
+export async function dropCapture(file: File, into = ''): Promise<string> {
+  const answer = await client().raw(`trace?name=${encodeURIComponent(file.name)}${into === '' ? '' : `&into=${encodeURIComponent(into)}`}`, {method: 'POST', body: file, headers: {'Sonde-Request': '1'}});
+  return ((await answer.json()) as {session: string}).session;
+}
 
 export const plain = (cell: MaybePair): Cell => (Array.isArray(cell) ? (cell[0] as Cell) : (cell as Cell));
 export const other = (cell: MaybePair): Cell => (Array.isArray(cell) ? (cell[1] as Cell) : null);

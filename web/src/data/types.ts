@@ -130,10 +130,18 @@ export interface RunNotes {
   note?: string;
 }
 
+/** What people wrote about a profiler session. */
+export interface SessionNotes {
+  name?: string;
+  note?: string; // Markdown
+  pins?: readonly {readonly text: string; readonly tool?: string; readonly filter?: string; readonly t0?: number; readonly t1?: number}[];
+}
+
 export interface Sidecar {
   sonde?: number;
   runs?: Record<string, RunNotes>;
   views?: Record<string, {name: string; state: string}>;
+  sessions?: Record<string, SessionNotes>;
   annotations?: {tag?: string; run?: string; x: number; text: string}[];
   settings?: Record<string, unknown>;
   [key: string]: unknown;

@@ -9,6 +9,13 @@ export interface Note {
   readonly colour?: number; // of the slices' palette
 }
 
+/** A part of the capture that all pages are about. */
+export interface Part {
+  readonly begin: number; // ps
+  readonly end: number;
+  readonly text: string; // what to call it: the steps
+}
+
 export const profileView = slice('profile', {
   session: '',
   host: '',
@@ -16,6 +23,8 @@ export const profileView = slice('profile', {
   baseline: '',
   ask: {} as Record<string, string>, // further parameters of the tool: module_name, group_by …
   filter: '', // of the tool's tables: what a finding points at
+  only: null as Part | null,
+  peaks: {} as Record<string, string>, // instead of the device's known ones: peak_gflops, peak_gb_per_s
   t0: null as number | null, // ps
   t1: null as number | null,
   slice: null as number | null,
@@ -36,6 +45,14 @@ export const profileView = slice('profile', {
 });
 
 export const TRACE = 'trace_viewer';
+/** The page of notes and files: of the page alone, no tool of the server. */
+export const INFORMATION = 'information';
+
+/** What every question for a report says besides session, tool and host. */
+export function reportParameters(): Record<string, string> {
+  const part: Record<string, string> = profileView.only === null ? {} : {begin_ps: String(profileView.only.begin), end_ps: String(profileView.only.end)};
+  return {...profileView.ask, ...profileView.peaks, ...part};
+}
 
 /** Goes to a tool's page; what was asked of another tool does not follow. */
 export function openTool(tool: string, filter = '', ask: Readonly<Record<string, string>> = {}): void {
@@ -50,7 +67,7 @@ export function openTrace(t0: number, t1: number, host = profileView.host): void
 
 /** Another session: nothing of the place in the old one holds. */
 export function chooseSession(session: string): void {
-  Object.assign(profileView, {session, host: '', t0: null, t1: null, slice: null, find: '', ask: {}, filter: '', pins: [], hide: [], fold: [], order: [], notes: [], tracks: '', without: [], zero: null});
+  Object.assign(profileView, {session, host: '', t0: null, t1: null, slice: null, find: '', ask: {}, filter: '', only: null, pins: [], hide: [], fold: [], order: [], notes: [], tracks: '', without: [], zero: null});
 }
 
 /** From anywhere on the page to a place in a capture. */

@@ -1,0 +1,24 @@
+import {describe, expect, test} from 'vitest';
+import {hasTemplates, placeOf, withoutTemplates} from './names.ts';
+
+describe('names', () => {
+  test.each([
+    ['void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1>>(int, float)', 'void at::native::vectorized_elementwise_kernel(int, float)'],
+    ['ampere_sgemm_128x64_nn', 'ampere_sgemm_128x64_nn'],
+    ['std::ostream& operator<<(std::ostream&, int)', 'std::ostream& operator<<(std::ostream&, int)'],
+    ['f<decltype(p->x)>()', 'f()'],
+    ['a < b', 'a < b'],
+  ])('%s without template arguments', (name, wanted) => {
+    expect(withoutTemplates(name)).toBe(wanted);
+    expect(hasTemplates(name)).toBe(name !== wanted);
+  });
+
+  test.each([
+    ['/srv/code/train.py:42', {path: '/srv/code/train.py', line: 42, rest: ''}],
+    ['torch/nn/modules/linear.py(125): forward', {path: 'torch/nn/modules/linear.py', line: 125, rest: 'forward'}],
+    ['C:\\work\\train.py:7', {path: 'C:\\work\\train.py', line: 7, rest: ''}],
+    ['<built-in method matmul>', null],
+    ['<string>(1): <module>', null],
+    ['aten::mm', null],
+  ])('the place in %s', (text, wanted) => expect(placeOf(text)).toEqual(wanted));
+});

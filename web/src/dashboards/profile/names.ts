@@ -1,0 +1,33 @@
+// Long names and places in source files, as tables and cards show them.
+import {middleEllipsis} from '../../text/format.ts';
+
+/** A C++ name without what stands between its angle brackets; operators such as << stay. */
+export function withoutTemplates(name: string): string {
+  let out = '';
+  let depth = 0;
+  for (let i = 0; i < name.length; i++) {
+    const letter = name[i]!;
+    const isOperator = depth === 0 && /operator\s*[<>=-]*$/.test(out);
+    if (letter === '<' && !isOperator) depth++;
+    else if (letter === '>' && depth > 0 && name[i - 1] !== '-') depth--;
+    else if (depth === 0) out += letter;
+  }
+  return depth === 0 ? out : name; // unbalanced: no template
+}
+
+export const hasTemplates = (name: string): boolean => /\w<.*>/.test(name) && withoutTemplates(name) !== name;
+
+/** Beginning and end of a long name, which tell most of it apart. */
+export const shortName = (name: string): string => middleEllipsis(name, 42);
+
+export interface Place {
+  readonly path: string;
+  readonly line: number;
+  readonly rest: string; // what follows, as the name of a function
+}
+
+/** `dir/file.py:12` or `dir/file.py(12): function`; null for anything else. */
+export function placeOf(text: string): Place | null {
+  const [, path, line, rest] = /^(.*[^\s:(]):(\d+)()$/.exec(text) ?? /^(.*[^\s(])\((\d+)\)(?::\s*(.*))?$/.exec(text) ?? [];
+  return path === undefined || line === undefined || path.startsWith('<') ? null : {path, line: Number(line), rest: rest ?? ''};
+}
