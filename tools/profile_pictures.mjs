@@ -1,6 +1,6 @@
 // Pictures of every profile page, light and dark, for the documentation, from the captures in tests/data/profile:
 //   node tools/profile_pictures.mjs [OUT] [NAME ...]    (default OUT: docs/images; all pages unless named)
-// Pages of a GPU's kernels are not among them: the repository holds no capture of one.
+// The captures of GPUs among them (made_gpu.*) are made by a program, not recorded.
 // Needs build/release/sonde and the page's node_modules (playwright-core) and chromium.
 import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
@@ -21,6 +21,8 @@ const CAPTURES = {
   'tf/input_fixed': {'vm.xplane.pb': 'tf_loop_input_fixed.xplane.pb.gz'},
   'jax/mlp': {'vm.xplane.pb': 'jax_cpu_mlp.xplane.pb.gz'},
   'jax/two_devices': {'vm.xplane.pb': 'jax_cpu_2dev.xplane.pb.gz'},
+  'made/gpu': {'host0.xplane.pb': 'made_gpu.xplane.pb.gz'},
+  'made/torch': {'worker0.pt.trace.json': 'made_gpu.worker0.pt.trace.json.gz'},
   'torch/full': {'worker0.pt.trace.json': 'torch_cpu_full.worker0.pt.trace.json.gz'},
   'torch/modules': {'worker0.pt.trace.json': 'torch_cpu_modules.worker0.pt.trace.json.gz'},
   'torch/two_ranks': {'worker0.pt.trace.json': 'torch_gloo_2ranks.worker0.pt.trace.json.gz', 'worker1.pt.trace.json': 'torch_gloo_2ranks.worker1.pt.trace.json.gz'},
@@ -37,6 +39,7 @@ const PAGES = {
   framework_op_statistics: {...BOUND, tool: 'framework_op_stats'}, memory_profile: {...BOUND, tool: 'memory_profile'}, steps_by_host: {...RANKS, tool: 'pod_viewer'},
   op_profile: {...JAX, tool: 'op_profile'}, hlo_op_statistics: {...JAX, tool: 'hlo_stats'}, hlo_graph: {...JAX, tool: 'graph_viewer'}, roofline: {...JAX, tool: 'roofline_model'},
   memory_of_a_compiled_program: {...JAX, tool: 'memory_viewer', baseline: 'jax/two_devices'}, contents_of_the_capture: {...JAX, tool: 'xspace_digest'},
+  kernel_statistics: {session: 'made/gpu', tool: 'kernel_stats'}, pytorch_kernels: {session: 'made/torch', tool: 'torch.kernel'}, notes_and_files: {...JAX, tool: 'information'},
   kernels_without_data: {...BOUND, tool: 'kernel_stats'},
   pytorch_overview: {...RANKS, tool: 'torch.overview'}, pytorch_operators: {...TORCH, tool: 'torch.operator', baseline: 'torch/modules'}, pytorch_memory: {...TORCH, tool: 'torch.memory'},
   pytorch_modules: {...TORCH, tool: 'torch.module', baseline: 'torch/modules'}, pytorch_distributed: {...RANKS, tool: 'torch.distributed'}, pytorch_ranks: {...RANKS, tool: 'torch.ranks'},

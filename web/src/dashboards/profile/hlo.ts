@@ -8,6 +8,7 @@ export interface Instruction {
   readonly calls: readonly string[];
   readonly rest: string; // attributes
   readonly root: boolean;
+  readonly parameter?: number; // of a parameter: which
 }
 export interface Computation {
   readonly name: string;
@@ -63,6 +64,7 @@ function parseLine(line: string): Instruction | null {
   const rest = call.slice(close + 1).replace(/^,\s*/, '');
   return {
     name, shape, op: call.slice(0, open), rest, root: root !== undefined,
+    ...(call.startsWith('parameter(') ? {parameter: Number.parseInt(inside, 10)} : {}),
     operands: LITERALS.has(call.slice(0, open)) ? [] : operandsOf(inside),
     calls: [...rest.matchAll(/(?:calls|to_apply|body|condition)=%?([\w.$-]+)/g)].map((match) => match[1]!),
   };
@@ -84,6 +86,33 @@ export function parseHlo(text: string): readonly Computation[] {
     }
   }
   return found;
+}
+
+/** The instructions with every fusion replaced by what it is made of; its parameters are what it takes. */
+export function openFusions(all: readonly Instruction[], computations: readonly Computation[]): readonly Instruction[] {
+  const byName = new Map(computations.map((one) => [one.name, one]));
+  const instead = new Map<string, string>(); // a fusion, or a parameter of one, by what stands for it
+  const resolve = (name: string): string => {
+    let at = name;
+    for (let hops = 0; instead.has(at) && hops < 100; hops++) at = instead.get(at)!;
+    return at;
+  };
+  const out: Instruction[] = [];
+  for (const one of all) {
+    const inner = one.op === 'fusion' ? byName.get(one.calls[0] ?? '') : undefined;
+    if (inner === undefined) {
+      out.push(one);
+      continue;
+    }
+    const named = (name: string): string => `${one.name}/${name}`; // one computation may serve several fusions
+    for (const part of inner.instructions) {
+      const parameter = part.op === 'parameter' ? one.operands[part.parameter ?? -1] : undefined;
+      if (parameter !== undefined) instead.set(named(part.name), parameter);
+      else out.push({...part, name: named(part.name), operands: part.operands.map(named), root: one.root && part.root});
+      if (part.root) instead.set(one.name, named(part.name));
+    }
+  }
+  return out.map((one) => ({...one, operands: one.operands.map(resolve)}));
 }
 
 export interface Folded {

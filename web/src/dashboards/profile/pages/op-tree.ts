@@ -65,13 +65,21 @@ export function byNames(root: ProfileNode): ReadonlyMap<string, ProfileNode> {
   return found;
 }
 
-export function flatten(root: ProfileNode, open: ReadonlySet<string>, how: {by: 'time' | 'wasted'; top90: boolean}): readonly {node: ProfileNode; depth: number; path: string}[] {
-  const lines: {node: ProfileNode; depth: number; path: string}[] = [];
+export interface Line {
+  readonly node: ProfileNode;
+  readonly depth: number;
+  readonly path: string;
+  readonly left: number; // children beyond the limit
+}
+
+/** The lines of what is open, at most `most` of each node's children. */
+export function flatten(root: ProfileNode, open: ReadonlySet<string>, how: {by: 'time' | 'wasted'; top90: boolean; most: number}): readonly Line[] {
+  const lines: Line[] = [];
   const walk = (node: ProfileNode, depth: number, path: string): void => {
-    lines.push({node, depth, path});
-    if (!open.has(path)) return;
+    const sorted = open.has(path) ? [...node.children].sort((a, b) => b[how.by] - a[how.by]).slice(0, how.most) : [];
+    lines.push({node, depth, path, left: open.has(path) ? node.children.length - sorted.length : 0});
     let sum = 0;
-    [...node.children].sort((a, b) => b[how.by] - a[how.by]).forEach((child, i) => {
+    sorted.forEach((child, i) => {
       if (how.top90 && sum > node.time * 0.9) return;
       sum += child.time;
       walk(child, depth + 1, `${path}${i}:${child.name}/`);

@@ -3,6 +3,7 @@ import type {PageLoad} from '../pages.ts';
 
 export const PYTORCH_PAGES: Readonly<Record<string, PageLoad>> = {
   'torch.operator': () => import('./Operators.svelte'),
+  'torch.kernel': () => import('./Kernels.svelte'),
   'torch.memory': () => import('./Memory.svelte'),
   'torch.module': () => import('./Modules.svelte'),
 };
