@@ -181,6 +181,17 @@ TEST_CASE("Tensor: the last value fills the rest, and claims are checked before 
   CHECK(decode_doubles(*parse_tensor(as_bytes(bytes))).error().code == Code::kTooLarge);
   bytes = tensor(DataType::kFloat, {-1}, two);
   CHECK(!parse_tensor(as_bytes(bytes)));
+  // Doubles as content are copied in one go: none of them, all of them, fewer than claimed.
+  const auto content = [](wire::Encoder& e) {
+    const double two_doubles[] = {1, 2};
+    e.bytes(4, {reinterpret_cast<const char*>(two_doubles), sizeof two_doubles});
+  };
+  bytes = tensor(DataType::kDouble, {6, 0}, content);
+  CHECK(decode_doubles(*parse_tensor(as_bytes(bytes)))->empty());
+  bytes = tensor(DataType::kDouble, {1}, content);
+  CHECK(*decode_doubles(*parse_tensor(as_bytes(bytes))) == std::vector<double>{1});
+  bytes = tensor(DataType::kDouble, {3}, content);
+  CHECK(*decode_doubles(*parse_tensor(as_bytes(bytes))) == std::vector<double>{1, 2, 2});
   bytes = tensor(DataType::kString, {3}, [](wire::Encoder& e) { e.bytes(8, "a"); });
   CHECK(*decode_strings(*parse_tensor(as_bytes(bytes))) ==
         std::vector<std::string_view>{"a", "a", "a"});

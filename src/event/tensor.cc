@@ -238,7 +238,7 @@ Result<std::vector<T>> decode(const TensorView& tensor, uint64_t limit) {
                 "a tensor of type " + std::string(name_of(tensor.dtype)) + " holds no numbers");
   std::vector<T> out;
   if constexpr (std::is_same_v<T, double>) {  // histograms, curves: what is there already is copied
-    if (tensor.dtype == DataType::kDouble && tensor.content.size() >= sizeof(T)) {
+    if (tensor.dtype == DataType::kDouble && count > 0 && tensor.content.size() >= sizeof(T)) {
       const uint64_t given = std::min<uint64_t>(count, tensor.content.size() / sizeof(T));
       SONDE_TRY(all, fill_checked(count, given));
       out.resize(given);
