@@ -31,7 +31,14 @@ constexpr int64_t kRepeatingLine = 0xdeadbeef;
 struct Extent {
   int64_t begin = INT64_MAX, end = INT64_MIN;
   bool empty() const { return begin > end; }
-  int64_t length() const { return empty() ? 0 : end - begin; }
+  // At most 26 days, which is as far as a trace reaches.
+  int64_t length() const {
+    int64_t length = 0;
+    if (empty()) return 0;
+    if (__builtin_sub_overflow(end, begin, &length)) return kLongest;
+    return std::min(length, kLongest);
+  }
+  static constexpr int64_t kLongest = trace::kTimeLimit / 1000;
 };
 
 Extent extent_of(const StepStats& stats) {
@@ -132,8 +139,9 @@ class Filler {
     const int64_t gap = std::max<int64_t>(1000, busy / 50);
     for (size_t i = 0; i < runs.size(); ++i) {
       if (extents_[i].empty()) continue;
-      shift_ns_[i] = extents_[i].begin - at;
-      at += extents_[i].length() + gap;
+      shift_ns_[i] = static_cast<int64_t>(static_cast<uint64_t>(extents_[i].begin) -
+                                          static_cast<uint64_t>(at));
+      at = std::min(at + extents_[i].length() + gap, Extent::kLongest);
     }
   }
 

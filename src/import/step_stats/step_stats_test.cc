@@ -237,3 +237,19 @@ TEST_CASE("step stats: hostile numbers stay numbers") {
   wire::Encoder(huge).raw_varint(uint64_t{1} << 60);
   CHECK(decode_step_stats(as_bytes(huge)).node_count() == 0);
 }
+
+TEST_CASE("step_stats: times at both ends of what a number holds") {
+  std::string bytes;
+  wire::Encoder stats(bytes);
+  add_device(stats, "/job:localhost/replica:0/task:0/device:CPU:0",
+             {{"a", "a = Const()", static_cast<uint64_t>(INT64_MIN / 1000 + 1), 10},
+              {"b", "b = Const()", static_cast<uint64_t>(INT64_MAX / 1000 - 1), 10}});
+  std::vector<StepStatsRun> runs;
+  for (int64_t i = 0; i < 3; ++i) runs.push_back({"r", i, decode_step_stats(as_bytes(bytes))});
+  trace::Builder builder("step_stats");
+  fill_trace(runs, {}, builder);
+  const trace::Trace trace = std::move(builder).finish();
+  CHECK(trace.slice_count() == 9);  // two nodes and the run itself, three times
+  for (uint32_t i = 0; i < trace.slice_count(); ++i)
+    CHECK(trace.duration(i).value <= trace::kTimeLimit);
+}
