@@ -407,3 +407,10 @@ for (const [name, options] of [['light', {}], ['dark, 800 px', {dark: true, view
     check(last.x + last.width <= bar.x + bar.width + 1 && last.y + last.height <= bar.y + bar.height + 1, 'nothing is cut off');
   }, options);
 }
+
+test('trace: a link asks for its first cells once, before the page is there', async ({page, open}) => {
+  const asked = [];
+  page.on('request', (request) => { if (/trace\/(view|tracks|names|counters)/.test(request.url())) asked.push(`${/trace\/(\w+)/.exec(request.url())[1]} ${(JSON.parse(request.postData() ?? '{}').rows ?? []).map((row) => (row.depth ? 'flat' : 'full'))[0] ?? ''}`.trim()); });
+  await opened(open, page);
+  equal(asked.sort(), ['counters full', 'names', 'tracks', 'view flat', 'view full'], 'questions of the first picture: the cells, and the strip above them');
+});
