@@ -19,11 +19,12 @@
   const answers = {};
   const early = (globalThis.sondeEarly = {answers, view: null});
 
-  function ask(path, query, body) {
+  function ask(path, query, body, first = null) {
     const url = new URL(path, base);
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
     const headers = {...(token === null ? {} : {Authorization: `Bearer ${token}`}), ...(body === undefined ? {} : {'Content-Type': 'application/json'})};
-    const answer = fetch(url, {credentials: 'same-origin', headers, ...(body === undefined ? {} : {method: 'POST', body: JSON.stringify(body)})});
+    const send = () => fetch(url, {credentials: 'same-origin', headers, ...(body === undefined ? {} : {method: 'POST', body: JSON.stringify(body)})});
+    const answer = first === null ? send() : first.then(send);
     answer.catch(() => {}); // whoever takes the answer hears of it
     if (body === undefined) answers[url.href.slice(base.length)] = answer;
     return answer;
@@ -71,15 +72,11 @@
     const {session = '', tool, host = ''} = place;
     if (session === '' || tool !== 'trace_viewer' || host !== '') return;
     const query = {session, host: '0'};
-    early.view = {
-      session,
-      asked: ask('trace/tracks', query).then((answer) => (answer.ok ? answer.clone().json() : null)).then((info) => {
-        if (info === null) return undefined;
-        const asked = askView(info, place, query);
-        ask('trace/names', {...query, from: '0'});
-        return asked;
-      }).catch(() => undefined),
-    };
+    // The rest is about what the first answer has read.
+    const tracks = ask('trace/tracks', query);
+    const copy = tracks.then((answer) => (answer.ok ? answer.clone().json() : null));
+    early.view = {session, asked: copy.then((info) => (info === null ? undefined : askView(info, place, query))).catch(() => undefined)};
+    ask('trace/names', {...query, from: '0'}, undefined, tracks);
   } catch {
     // a link without a place
   }
