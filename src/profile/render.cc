@@ -285,6 +285,10 @@ Neutral neutral_of(const Report& report) {
 
 }  // namespace
 
+void append_table(JsonWriter& json, const Table& table) {
+  write_table(json, table, SIZE_MAX, nullptr);
+}
+
 void append_cell(JsonWriter& json, const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return json.string(*text);
   if (const auto* integer = std::get_if<int64_t>(&cell)) return json.safe_integer(*integer);

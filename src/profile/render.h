@@ -21,6 +21,8 @@ std::string to_neutral(const Report& report, std::string_view tool, std::string_
 std::string to_xprof(const Report& report, const Tool& tool);
 std::string to_gviz(const Table& table);
 
+// One table as in api/v1's reports.
+void append_table(JsonWriter& json, const Table& table);
 void append_cell(JsonWriter& json, const Cell& cell);
 std::string cell_text(const Cell& cell);  // for CSV and terminals
 

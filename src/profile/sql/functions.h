@@ -1,0 +1,10 @@
+// Functions that SQLite lacks: regexp, percentile, median, ms, us.
+#pragma once
+
+#include <sqlite3.h>
+
+namespace sonde::profile::sql {
+
+bool add_functions(sqlite3* database);
+
+}  // namespace sonde::profile::sql
