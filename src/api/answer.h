@@ -2,6 +2,7 @@
 // layer parses, limits, compresses and sends; it knows no route's name.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,6 +24,10 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
   std::string experiment;  // from /experiment/<id>/, usually empty
+  // Set by http when the client has gone while its answer is made: a long one may stop.
+  std::shared_ptr<const std::atomic<bool>> gone;
+
+  bool is_abandoned() const { return gone && gone->load(std::memory_order_relaxed); }
 
   std::optional<std::string_view> param(std::string_view name) const;  // the first of that name
   std::vector<std::string_view> params(std::string_view name) const;   // all of that name

@@ -4,13 +4,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "api/captures.h"
 #include "base/strings.h"
 #include "base/thread_pool.h"
 #include "cli/commands.h"
 #include "import/session.h"
+#include "profile/analysis.h"
 #include "profile/compare.h"
 #include "profile/render.h"
+#include "profile/sql/sql.h"
 #include "profile/terminal.h"
 #include "profile/tool.h"
 
@@ -29,6 +33,9 @@ PATH is a capture file, a session folder, or a log directory (its newest session
   --format F         text, json, csv, neutral (what recorded outputs are compared in) or xprof
   --table ID         for --csv: which table
   --param KEY=VALUE  for tools that take one: module_name, group_by, type, node_name ...
+  --sql QUERY        a query over the trace instead of a tool, e.g.
+                     "select name, count, dur_ms from names_ms order by dur_ms desc"; docs/sql.md
+                     lists tables and views; also with --json and --csv
   --rows N           rows a table in the terminal (default 15)
   --compare A B      compare capture B with A; exit code 1 when B's step is slower than A's by
                      more than --max-slowdown percent (default 5)
@@ -37,6 +44,7 @@ PATH is a capture file, a session folder, or a log directory (its newest session
 struct Arguments {
   std::vector<std::string> paths;
   std::string tool = "overview_page", format = "text", table, capture;
+  std::optional<std::string> sql;
   profile::Options options;
   bool compares = false, help = false;
   double max_slowdown_percent = 5;
@@ -71,6 +79,8 @@ Result<Arguments> parse(const Args& args) {
       out.options.host = value;
     } else if (takes("--table")) {
       out.table = value;
+    } else if (takes("--sql")) {
+      out.sql = value;
     } else if (takes("--capture")) {
       out.capture = value;
     } else if (takes("--span")) {
@@ -144,6 +154,40 @@ int print(const profile::Report& report, const Arguments& arguments, const profi
   return 0;
 }
 
+// The query's host: the one given, or the first.
+const profile::HostAnalysis* queried_host(const profile::Session& session,
+                                          const std::string& name) {
+  for (const auto& host : session.analysis().hosts) {
+    if (name.empty() || host->host().name == name) return host.get();
+  }
+  return nullptr;
+}
+
+int print_query(const Loaded& loaded, const Arguments& arguments) {
+  const std::string& name = arguments.options.host;
+  const auto* host = queried_host(*loaded.session, name);
+  if (!host)
+    return failed(loaded.recorded.empty()
+                      ? fmt::format("the session has no host '{}'", name)
+                      : "the session holds stored results but no trace to query");
+  profile::sql::Limits limits;
+  limits.rows = arguments.format == "text" ? std::max<size_t>(1, arguments.rows) : 10'000'000;
+  limits.bytes = size_t{2} << 30;
+  auto answer = profile::sql::run(*host, *arguments.sql, limits);
+  if (!answer) return failed("--sql: " + answer.error().text);
+  profile::Report report;
+  report.tables.push_back(std::move(answer->table));
+  if (!answer->cut.empty()) fmt::print(stderr, "sonde: the answer was cut {}\n", answer->cut);
+  if (arguments.format == "text" && report.tables[0].rows.empty()) {
+    fmt::print("no rows\n");
+    return 0;
+  }
+  if (arguments.format != "text") return print(report, arguments, nullptr, loaded.name);
+  const std::string text = profile::to_terminal(report, {terminal_width(), arguments.rows, false});
+  fmt::print("{}", text.substr(std::min(text.find_first_not_of('\n'), text.size())));
+  return 0;
+}
+
 }  // namespace
 
 int profile_command(const Args& args) {
@@ -170,6 +214,11 @@ int profile_command(const Args& args) {
   }
   if (arguments->paths.size() != 1)
     return failed("profile: give one path of a capture; see sonde profile --help", 2);
+  if (arguments->sql) {
+    auto loaded = load(arguments->paths[0], pool, arguments->span);
+    if (!loaded) return failed(loaded.error().text);
+    return print_query(*loaded, *arguments);
+  }
   std::vector<profile::ToolRequest> requests;
   uint32_t span = arguments->span;
   for (const std::string_view name : split(arguments->tool, ',')) {

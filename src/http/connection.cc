@@ -2,7 +2,9 @@
 
 #include <fmt/compile.h>
 #include <fmt/format.h>
+#include <poll.h>
 
+#include <atomic>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <deque>
@@ -62,6 +64,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
       if (now >= heartbeat_) write_event(":\n\n");
       return;
     }
+    if (state_ == State::kWorking && gone_ && has_hung_up()) gone_->store(true);
     if (now < deadline_) return;
     if (state_ != State::kIdle && state_ != State::kLinger) {
       shared_.site.metrics().timeouts.fetch_add(1, std::memory_order_relaxed);
@@ -76,6 +79,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     if (is_closed()) return;
     const auto keep = self();
     state_ = State::kClosed;
+    if (gone_) gone_->store(true);
     release();
     delay_.reset();
     if (events_) {
@@ -115,6 +119,13 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   auto& socket() { return stream_.lowest_layer(); }
   void wait_at_most(milliseconds time) { deadline_ = Clock::now() + time; }
   void wait_for_ever() { deadline_ = Clock::time_point::max(); }
+
+  // Whether the client has closed its side while its answer is made: nothing is read meanwhile, so
+  // nobody else would notice.
+  bool has_hung_up() {
+    pollfd look{socket().native_handle(), POLLRDHUP, 0};
+    return ::poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+  }
 
   void hold(size_t bytes) {
     held_ += static_cast<int64_t>(bytes);
@@ -274,6 +285,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     const Lane lane = shared_.site.lane(exchange_);
     if (lane == Lane::kInline) return deliver(compute());
     ThreadPool& pool = lane == Lane::kWorker ? shared_.workers : shared_.patient;
+    if (lane == Lane::kPatient)
+      exchange_.request.gone = gone_ = std::make_shared<std::atomic<bool>>(false);
     hand_over(pool, [this, self = self()] {
       auto outcome = std::make_shared<Outcome>(compute());
       asio::post(loop_.context(), [this, self, outcome] {
@@ -313,6 +326,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 
   void deliver(Outcome outcome) {
     release();
+    gone_.reset();
     if (outcome.queue) {
       events_ = std::move(outcome.queue);
       subscription_ = std::move(outcome.subscription);
@@ -518,6 +532,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   size_t counted_ = 0, discarded_ = 0, pieces_sent_ = 0;
   int64_t held_ = 0;
   std::unique_ptr<asio::steady_timer> delay_;
+  std::shared_ptr<std::atomic<bool>> gone_;  // told to a long answer that is being made
   std::shared_ptr<EventQueue> events_;
   std::shared_ptr<void> subscription_;
 };

@@ -100,3 +100,20 @@ def test_a_client_that_does_not_read_holds_nothing_for_long(server):
         assert server.ask("/healthz").status == 200
         assert server.rss_mb() < held + 100
     assert os.path.exists(f"/proc/{server.process.pid}")
+
+
+def test_a_query_ends_when_its_client_goes(tmp_path):
+    """An endless query may take a minute; nobody waits for it any more after a second or two."""
+    folder = tmp_path / "train/plugins/profile/s1"
+    folder.mkdir(parents=True)
+    (folder / "host0.trace.json").write_text('[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]')
+    body = b'{"sql":"with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n","timeout_ms":60000}'
+    with running(logdir=tmp_path) as server:
+        refused = 'sonde_http_requests_total{code="4xx"}'
+        before = metric(server, refused)
+        with contextlib.closing(server.connect()) as connection:
+            connection.sendall(request("/api/v1/trace/sql?session=train%2Fs1", "POST", body=body))
+            busy = metric(server, "process_cpu_seconds_total")
+            until(lambda: metric(server, "process_cpu_seconds_total") > busy + 0.3)
+            assert metric(server, refused) == before
+        until(lambda: metric(server, refused) > before, 30)

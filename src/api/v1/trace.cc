@@ -176,6 +176,8 @@ constexpr Route kRoutes[] = {
     {"GET", "/api/v1/trace/export", export_json},
     {"GET", "/api/v1/trace/steps", trace_steps, kMaxBodyBytes, effort_of_counting},
     {"POST", "/api/v1/trace/flows", trace_flows, kMaxBodyBytes, effort_of_counting},
+    {"GET", "/api/v1/trace/schema", trace_schema},
+    {"POST", "/api/v1/trace/sql", trace_sql, kMaxBodyBytes, effort_of_counting},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "api/routes.h"
 #include "base/json.h"
 #include "profile/analysis.h"
+#include "profile/arrows.h"
 #include "trace/level_of_detail.h"
 
 namespace sonde::api::v1 {
@@ -25,31 +26,14 @@ enum class Fresh : uint8_t { kNewest, kAsShown };
 Result<Viewed> viewed(const Context& context, const Request& request,
                       Fresh fresh = Fresh::kAsShown);
 
-// An arrow between two slices: recorded as such in the file, or, where a file has none (XSpace),
-// what the slices' ids say: a launch and the device work it started, a producer and its consumer.
+// Arrows of the host's slices (profile/arrows.h).
 struct Arrows {
   const Viewed& viewed;
 
-  bool are_recorded() const { return !viewed.trace->flows().empty(); }
   // Calls fn(Flow) for all of them.
   template <class Fn>
   void for_each(const Fn& fn) const {
-    if (are_recorded()) {
-      for (const trace::Flow& flow : viewed.trace->flows()) fn(flow);
-      return;
-    }
-    constexpr uint32_t kCrowd = 16;  // a meeting of more is a barrier, not an arrow
-    const profile::Forest& forest = viewed.capture->session.analysis().hosts[viewed.host]->forest();
-    for (uint32_t m = 0; m < forest.meeting_count(); ++m) {
-      const auto& meeting = forest.meeting(m);
-      if (uint64_t{meeting.producer_count} * meeting.consumer_count > kCrowd) continue;
-      for (uint32_t p = 0; p < meeting.producer_count; ++p) {
-        for (uint32_t c = 0; c < meeting.consumer_count; ++c) {
-          fn(trace::Flow{forest.member(meeting.first + p),
-                         forest.member(meeting.first + meeting.producer_count + c), trace::kNone});
-        }
-      }
-    }
+    profile::for_each_arrow(*viewed.capture->session.analysis().hosts[viewed.host], fn);
   }
 };
 
@@ -66,5 +50,7 @@ Answer trace_counter_stats(const Context& context, const Request& request);
 Answer trace_about(const Context& context, const Request& request);
 Answer trace_steps(const Context& context, const Request& request);
 Answer trace_flows(const Context& context, const Request& request);
+Answer trace_schema(const Context& context, const Request& request);
+Answer trace_sql(const Context& context, const Request& request);
 
 }  // namespace sonde::api::v1
