@@ -23,6 +23,7 @@ export interface TraceInfo {
   readonly flows: number;
   readonly arrows: boolean; // whether slices may be connected
   readonly start_ns?: number | string;
+  readonly names: number; // how many
   readonly tracks: readonly TrackInfo[];
   readonly diagnostics: readonly string[];
 }

@@ -16,6 +16,14 @@ export interface Part {
   readonly text: string; // what to call it: the steps
 }
 
+/** A query whose rows are tracks of the trace viewer. */
+export interface ExtraQuery {
+  readonly sql: string;
+  readonly kind: 'slices' | 'counter';
+  readonly by: string; // a column: a track for each of its values; '': one track
+  readonly title: string;
+}
+
 export const profileView = slice('profile', {
   session: '',
   host: '',
@@ -42,9 +50,12 @@ export const profileView = slice('profile', {
   arrows: 'selection', // selection, all, none, kind:<kind>
   clock: 'start', // of the time axis: start, step, utc, zero
   zero: null as number | null, // ps, where the clock "zero" begins
+  sql: '', // in the editor of the SQL page
+  extra: [] as ExtraQuery[], // shown as tracks
 });
 
 export const TRACE = 'trace_viewer';
+export const SQL = 'sql';
 /** The page of notes and files: of the page alone, no tool of the server. */
 export const INFORMATION = 'information';
 

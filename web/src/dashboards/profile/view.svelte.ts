@@ -1,2 +1,2 @@
 // The state of the profile pages under the names they use.
-export {chooseSession, INFORMATION, openTool, openTrace, profileView as view, reportParameters, TRACE} from '../../state/profile.svelte.ts';
+export {chooseSession, INFORMATION, openTool, openTrace, profileView as view, reportParameters, SQL, TRACE} from '../../state/profile.svelte.ts';

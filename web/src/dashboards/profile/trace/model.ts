@@ -35,7 +35,7 @@ export function familiesOf(tracks: TraceInfo['tracks']): readonly {readonly proc
 
 /** Labels that a search by name hits: what stays bright while the rest is dimmed. Null for a search of arguments. */
 export function brightLabels(names: readonly string[], query: string): Uint8Array | null {
-  if (query === '' || /^[\w .]+=/.test(query)) return null;
+  if (query === '' || query.startsWith(':') || /^[\w .]+=/.test(query)) return null;
   let fits: (name: string) => boolean;
   const expression = /^\/(.+)\/$/.exec(query)?.[1];
   if (expression !== undefined) {

@@ -29,6 +29,8 @@ interface Host {
   found(hit: SliceInfo): void;
   /** Null: everywhere. */
   where(scope: Scope): Area | null;
+  /** What begins with a colon is a query, not a search. */
+  query(sql: string): void;
 }
 
 export function createSearch(host: Host): Search {
@@ -73,6 +75,7 @@ export function createSearch(host: Host): Search {
     async find(by) {
       view.find = query;
       if (query === '') return this.clear();
+      if (query.startsWith(':')) return host.query(query.slice(1).trim());
       try {
         if (asked !== query || from !== host.source()) await first();
         if (total === 0) return;

@@ -1,0 +1,61 @@
+// A capture with the rows of queries as further tracks: everything that draws or asks sees one capture.
+import {runSql} from '../../../data/sql.ts';
+import type {ReportTable} from '../../../data/profile.ts';
+import type {ExtraQuery} from '../../../state/profile.svelte.ts';
+import {toast} from '../../../state/toast.svelte.ts';
+import {t} from '../../../text/messages.ts';
+import {extraTracks} from '../sql/extra-tracks.ts';
+import type {OpenCapture} from './capture.svelte.ts';
+
+/** `run` asks for the queries that were not asked yet. */
+export function withExtra(base: OpenCapture, session: string, host: number, queries: () => readonly ExtraQuery[]): OpenCapture & {run(): void} {
+  const stop = new AbortController();
+  const asked = new Set<string>();
+  let tables = $state.raw<ReadonlyMap<string, ReportTable>>(new Map());
+  /** Each query is run once, when it is first wanted. */
+  function run(): void {
+    for (const {sql} of queries()) {
+      if (asked.has(sql)) continue;
+      asked.add(sql);
+      runSql(session, host, sql, {signal: stop.signal})
+        .then((answer) => (tables = new Map([...tables, [sql, answer.table]])))
+        .catch((problem: unknown) => {
+          if (!stop.signal.aborted) toast(problem instanceof Error ? problem.message : String(problem));
+        });
+    }
+  }
+  const extra = $derived.by(() => {
+    const info = base.info;
+    const results = queries().flatMap((query) => (tables.has(query.sql) ? [{query, table: tables.get(query.sql)!}] : []));
+    return info === null || results.length === 0 ? null : extraTracks(results, {track: info.tracks.length, label: info.names, slice: info.slices}, t('profile.sql.tracks'));
+  });
+  const info = $derived(base.info === null || extra === null ? base.info : {...base.info, tracks: [...base.info.tracks, ...extra.tracks]});
+  // Labels of queries stand behind all of the trace, of which some may not have come yet.
+  const names = $derived(extra === null ? base.names : [...base.names, ...Array<string>(Math.max(0, base.info!.names - base.names.length)).fill(''), ...extra.names]);
+  const cells = $derived(base.cells === null || extra === null ? base.cells : extra.into(base.cells));
+  const counters = $derived(extra === null ? base.counters : [...base.counters, ...extra.counters]);
+  const own = (ids: readonly number[]): readonly number[] => ids.filter((id) => id < (base.info?.tracks.length ?? 0));
+  const source = base.source;
+  return {
+    run,
+    source: {
+      ...source,
+      view: (t0, t1, px, tracks, flat, options) => source.view(t0, t1, px, own(tracks), own(flat), options),
+      slice: async (id) => extra?.detail(id) ?? source.slice(id),
+      stats: (t0, t1, tracks, options) => source.stats(t0, t1, tracks === null ? null : own(tracks), options),
+      flame: (t0, t1, tracks, options) => source.flame(t0, t1, tracks === null ? null : own(tracks), options),
+      exportUrl: (t0, t1, tracks = []) => source.exportUrl(t0, t1, own(tracks)),
+    },
+    get info() { return info; },
+    get names() { return names; },
+    get steps() { return base.steps; },
+    get cells() { return cells; },
+    get counters() { return counters; },
+    get failed() { return base.failed; },
+    want: (wanted) => base.want({...wanted, tracks: own(wanted.tracks), flat: own(wanted.flat), counters: own(wanted.counters)}),
+    close() {
+      stop.abort();
+      base.close();
+    },
+  };
+}
