@@ -102,19 +102,33 @@ TEST_CASE("embed: t-SNE and UMAP keep neighbours as well as openTSNE and umap-le
   const auto figures = read_json(recorded("figures.json"));
   REQUIRE(figures);
   ThreadPool pool("test", 2);
-  const auto compare = [&](const char* name, const Points& points, const Projection& picture) {
+  // The middle one of five pictures: how one comes out depends on the last bits of sums, which
+  // differ between processors (a trustworthiness of 0.978 to 0.985 for openTSNE's 0.983 to 0.986).
+  const auto compare = [&](const char* name, const Points& points, const auto& project) {
     const JsonValue* theirs = figures->find(name);
     REQUIRE(theirs);
-    const Kept ours = kept(points, picture, 15);
-    INFO(std::string(name) << ": trustworthiness " << ours.trustworthiness << ", recall "
-                           << ours.recall);
-    CHECK(ours.trustworthiness > *theirs->find("trustworthiness")->number() - 0.005);
-    CHECK(ours.recall > *theirs->find("recall")->number() - 0.03);
+    std::vector<double> trustworthiness, recall;
+    for (uint32_t seed = 1; seed <= 5; ++seed) {
+      const Kept ours = kept(points, project(points, seed), 15);
+      trustworthiness.push_back(ours.trustworthiness);
+      recall.push_back(ours.recall);
+    }
+    std::ranges::sort(trustworthiness);
+    std::ranges::sort(recall);
+    INFO(std::string(name) << ": trustworthiness " << trustworthiness[2] << ", recall "
+                           << recall[2]);
+    CHECK(trustworthiness[2] > *theirs->find("trustworthiness")->number() - 0.005);
+    CHECK(recall[2] > *theirs->find("recall")->number() - 0.03);
   };
-  compare("tsne", points, tsne(points, {.dims = 2, .perplexity = 30, .iterations = 750}, pool));
-  compare("umap", points, umap(points, {.dims = 2}, pool));
-  const Points sheets = recorded_points("sheets.f32", 50);  // parts that hardly touch
-  compare("umap_sheets", sheets, umap(sheets, {.dims = 2}, pool));
+  const auto by_tsne = [&](const Points& p, uint32_t seed) {
+    return tsne(p, {.dims = 2, .perplexity = 30, .iterations = 750, .seed = seed}, pool);
+  };
+  const auto by_umap = [&](const Points& p, uint32_t seed) {
+    return umap(p, {.dims = 2, .seed = seed}, pool);
+  };
+  compare("tsne", points, by_tsne);
+  compare("umap", points, by_umap);
+  compare("umap_sheets", recorded_points("sheets.f32", 50), by_umap);  // parts that hardly touch
 }
 
 }  // namespace sonde::embed

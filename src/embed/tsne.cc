@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kExaggerated = 250;  // rounds; momentum is low in the same rounds
 constexpr float kExaggeration = 12;
+constexpr size_t kFewPoints = 5000;
 
 struct State {
   std::vector<float> y, velocity, gains;
@@ -168,6 +169,7 @@ void optimise(const SparseRows& p, State& state, const TsneParams& params, Threa
   Optimiser<D> optimiser(p, state, pool);
   std::mt19937 random(params.seed);
   const double automatic = std::max(50.0, static_cast<double>(p.rows()) / kExaggeration);
+  const double theta = params.theta > 0 ? params.theta : p.rows() <= kFewPoints ? 0.5 : 0.8;
   result.finished = true;
   for (int round = 0; round < params.iterations; ++round) {
     const double asked = controls ? controls->learning_rate.load() : params.learning_rate;
@@ -177,7 +179,7 @@ void optimise(const SparseRows& p, State& state, const TsneParams& params, Threa
     }
     const bool early = round < kExaggerated && !continued;
     optimiser.step(early ? kExaggeration : 1, early ? 0.5f : 0.8f, asked > 0 ? asked : automatic,
-                   static_cast<float>(params.theta));
+                   static_cast<float>(theta));
     if (!progress("optimising", round + 1, params.iterations, state.y)) {
       result.finished = false;
       break;

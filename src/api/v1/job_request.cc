@@ -59,7 +59,7 @@ Result<void> read_tsne(const JsonValue& params, JobRequest& job) {
   SONDE_TRY(const perplexity, within(params, "perplexity", 30, {1, 500}));
   SONDE_TRY(const rate, within(params, "learning_rate", 0, {0, 1e6}));
   SONDE_TRY(const iterations, whole(params, "iterations", 1000, {1, 100000}));
-  SONDE_TRY(const theta, within(params, "theta", 0.8, {0, 2}));
+  SONDE_TRY(const theta, within(params, "theta", 0, {0, 2}));
   SONDE_TRY(const start, whole(params, "start", 0, {0, 1e9}));
   out.dims = dims;
   out.perplexity = perplexity;

@@ -8,7 +8,7 @@ import {remembered} from './history.ts';
 const table = (columns: readonly (readonly [string, 'number' | 'string'])[], rows: ReportTable['rows']): ReportTable => ({
   id: 'result', title: '', total: rows.length, columns: columns.map(([id, type]) => ({id, label: id, type})), rows,
 });
-const EMPTY: TraceView = {t0: 0, t1: 1000, tick: 1, folded: false, rows: [], start: new Uint32Array(), dur: new Uint32Array(), name: new Uint32Array(), slice: new Uint32Array(), busy: new Uint8Array()};
+const EMPTY: TraceView = {t0: 0, t1: 1000, tick: 1, folded: false, rows: [], start: new Uint32Array(), dur: new Uint32Array(), name: new Uint32Array(), slice: new Uint32Array(), busy: new Uint8Array(), mark: null};
 const FREE = {track: 10, label: 20, slice: 30};
 const SLICES = table([['ts', 'number'], ['dur', 'number'], ['name', 'string'], ['thread', 'string']], [[0, 100, 'outer', 'a'], [10, 20, 'inner', 'a'], [500, 50, 'outer', 'b'], [2000, 50, 'late', 'b']]);
 

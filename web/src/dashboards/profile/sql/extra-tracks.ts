@@ -151,7 +151,7 @@ export function extraTracks(results: readonly {readonly query: ExtraQuery; reado
         }
       });
       const u32 = (n: number): Uint32Array => new Uint32Array(n);
-      return {...view, rows, start: joined(view.start, start, u32), dur: joined(view.dur, dur, u32), name: joined(view.name, name, u32), slice: joined(view.slice, slice, u32), busy: joined(view.busy, busy, (n) => new Uint8Array(n))};
+      return {...view, rows, start: joined(view.start, start, u32), dur: joined(view.dur, dur, u32), name: joined(view.name, name, u32), slice: joined(view.slice, slice, u32), busy: joined(view.busy, busy, (n) => new Uint8Array(n)), mark: view.mark === null ? null : joined(view.mark, start.map(() => 0), u32)};
     },
     counters: built.flatMap((one, i): CounterView[] => {
       if (one.points.length === 0) return [];

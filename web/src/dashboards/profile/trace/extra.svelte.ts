@@ -1,6 +1,7 @@
 // A capture with the rows of queries as further tracks: everything that draws or asks sees one capture.
 import {runSql} from '../../../data/sql.ts';
 import type {ReportTable} from '../../../data/profile.ts';
+import type {Area, Areas} from '../../../data/trace.ts';
 import type {ExtraQuery} from '../../../state/profile.svelte.ts';
 import {toast} from '../../../state/toast.svelte.ts';
 import {t} from '../../../text/messages.ts';
@@ -35,23 +36,31 @@ export function withExtra(base: OpenCapture, session: string, host: number, quer
   const cells = $derived(base.cells === null || extra === null ? base.cells : extra.into(base.cells));
   const counters = $derived(extra === null ? base.counters : [...base.counters, ...extra.counters]);
   const own = (ids: readonly number[]): readonly number[] => ids.filter((id) => id < (base.info?.tracks.length ?? 0));
+  const ownArea = (area: Area): Area => ({...area, tracks: area.tracks === null ? null : own(area.tracks)});
+  const ownAreas = (areas: Areas): Areas => ({...ownArea(areas), also: areas.also.map(ownArea)});
   const source = base.source;
   return {
     run,
     source: {
       ...source,
-      view: (t0, t1, px, tracks, flat, options) => source.view(t0, t1, px, own(tracks), own(flat), options),
+      view: (t0, t1, px, rows, options) => source.view(t0, t1, px, {...rows, tracks: own(rows.tracks), flat: own(rows.flat)}, options),
       slice: async (id) => extra?.detail(id) ?? source.slice(id),
-      stats: (t0, t1, tracks, options) => source.stats(t0, t1, tracks === null ? null : own(tracks), options),
-      flame: (t0, t1, tracks, options) => source.flame(t0, t1, tracks === null ? null : own(tracks), options),
+      search: (q, where, page, options) => source.search(q, where === null ? null : ownArea(where), page, options),
+      stats: (areas, by, options) => source.stats(ownAreas(areas), by, options),
+      counterStats: (areas, options) => source.counterStats(ownAreas(areas), options),
+      flame: (areas, shape, options) => source.flame(ownAreas(areas), shape, options),
       exportUrl: (t0, t1, tracks = []) => source.exportUrl(t0, t1, own(tracks)),
     },
     get info() { return info; },
     get names() { return names; },
+    get categories() { return base.categories; },
+    get category() { return base.category; },
     get steps() { return base.steps; },
     get cells() { return cells; },
     get counters() { return counters; },
     get failed() { return base.failed; },
+    get about() { return base.about; },
+    askAbout: () => base.askAbout(),
     want: (wanted) => base.want({...wanted, tracks: own(wanted.tracks), flat: own(wanted.flat), counters: own(wanted.counters)}),
     close() {
       stop.abort();
