@@ -25,6 +25,24 @@ double ArgValue::as_double() const {
   }
 }
 
+std::string_view name_of(TrackKind kind) {
+  switch (kind) {
+    case TrackKind::kProcess:
+      return "process";
+    case TrackKind::kThread:
+      return "thread";
+    case TrackKind::kStream:
+      return "stream";
+    case TrackKind::kCounter:
+      return "counter";
+    case TrackKind::kAsync:
+      return "async";
+    case TrackKind::kAggregate:
+      return "aggregate";
+  }
+  return "";
+}
+
 TrackId Trace::track_of(SliceId s) const {
   // Tracks without slices share their first slice with the next track; the last one that starts at
   // or before s is the owner.

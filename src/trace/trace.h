@@ -39,6 +39,7 @@ enum class TrackKind : uint8_t {
   kAsync,      // slices that overlap without nesting
   kAggregate,  // sums without a start time: no place on the time axis
 };
+std::string_view name_of(TrackKind kind);  // "process", "thread" …
 
 enum class ArgType : uint8_t { kInt, kUint, kDouble, kText, kBytes, kBool };
 

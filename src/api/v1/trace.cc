@@ -18,25 +18,6 @@ namespace {
 using trace::kNone;
 using trace::Trace;
 using trace::TrackId;
-using trace::TrackKind;
-
-std::string_view kind_name(TrackKind kind) {
-  switch (kind) {
-    case TrackKind::kProcess:
-      return "process";
-    case TrackKind::kThread:
-      return "thread";
-    case TrackKind::kStream:
-      return "stream";
-    case TrackKind::kCounter:
-      return "counter";
-    case TrackKind::kAsync:
-      return "async";
-    case TrackKind::kAggregate:
-      return "aggregate";
-  }
-  return "";
-}
 
 Answer upload(const Context& context, const Request& request) {
   if (auto allowed = may_write(request); !allowed) return error(allowed.error());
@@ -71,7 +52,7 @@ Answer tracks(const Context& context, const Request& request) {
         json.object([&] {
           json.key("id").number(t);
           json.key("name").string(trace.shown_track_name(t));
-          json.key("kind").string(kind_name(track.kind));
+          json.key("kind").string(trace::name_of(track.kind));
           if (track.parent != kNone) json.key("parent").number(track.parent);
           json.key("order").number(track.order);
           json.key("slices").number(track.slices);

@@ -14,24 +14,6 @@ using trace::Trace;
 using trace::TrackId;
 using trace::TrackKind;
 
-const char* kind_name(TrackKind kind) {
-  switch (kind) {
-    case TrackKind::kProcess:
-      return "process";
-    case TrackKind::kThread:
-      return "thread";
-    case TrackKind::kStream:
-      return "stream";
-    case TrackKind::kCounter:
-      return "counter";
-    case TrackKind::kAsync:
-      return "async";
-    case TrackKind::kAggregate:
-      return "aggregate";
-  }
-  return "";
-}
-
 // A table of numbered rows, whose first column is the number. Rows tells the count and a cell.
 template <class Rows>
 class NumberedTable final : public Source {
@@ -98,7 +80,7 @@ class Tracks {
       case 1:
         return put(out, trace_.shown_track_name(t));
       case 2:
-        return put(out, kind_name(track.kind));
+        return put(out, trace::name_of(track.kind));
       case 3:
         if (const TrackId process = process_of(t); process != kNone)
           put(out, trace_.shown_track_name(process));
