@@ -50,7 +50,7 @@ test('roofline: another memory, peaks by hand', async ({page, open}) => {
   await page.getByRole('textbox', {name: 'Peak, GFLOP/s'}).fill('123456');
   await page.getByRole('textbox', {name: 'Peak, GFLOP/s'}).press('Enter');
   await page.getByText('peaks as given: 123456 GFLOP/s').waitFor();
-  equal(stateOf(page).peaks, {peak_gflops: '123456'}, 'in the link');
+  await eventually(() => stateOf(page).peaks?.peak_gflops, '123456', 'in the link');
   equal(await page.locator('.figures dd.big').first().getAttribute('title'), '123456 GFLOP/s', 'the figure');
   equal(await axe(page), [], 'accessibility');
   await page.getByRole('button', {name: 'Known peaks'}).click();

@@ -111,6 +111,7 @@ test('profile: notes, a name and pinned findings stay with the session', async (
   equal(await note.locator('strong').innerText(), 'map', 'Markdown');
   check((await note.innerText()).includes('<b>here</b>'), 'markup of the note stays text');
   await eventually(async () => (await api(logdir, 'sidecar')).sessions?.['train/bound']?.name, 'slow input', 'kept beside the logs');
+  await eventually(() => stateOf(page).tool, 'information', 'the page is in the link');
   await page.reload();
   await region(page, 'Pinned findings').getByRole('button', {name: words}).waitFor();
   equal(await note.locator('h3').innerText(), 'Why', 'after a reload');

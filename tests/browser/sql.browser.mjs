@@ -63,8 +63,7 @@ for (const dark of [false, true]) {
     await page.locator('.stage[data-ready]').first().waitFor();
     await page.locator('.labels').getByText('Queries').waitFor();
     await settled(page);
-    const state = await stateOf(page);
-    equal([state.tool, state.extra.length, state.extra[0].kind], ['trace_viewer', 1, 'slices'], 'the link has the track');
+    await eventually(() => { const {tool, extra} = stateOf(page); return [tool, extra?.length, extra?.[0].kind].join(); }, 'trace_viewer,1,slices', 'the link has the track');
     // A click on the longest slice, in its lane's first row, chooses it: its details are the query's columns.
     await eventually(async () => (await stateOf(page)).t1 > 0, true, 'the place is in the link');
     const [, ts, dur] = (await ask(SLOWEST)).table.rows[0].map(Number);
