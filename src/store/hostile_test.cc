@@ -164,6 +164,21 @@ TEST_CASE("Hostile: events that contradict themselves") {
   CHECK(with(std::string(30'000, '\xff')).steps.size() == 2);
 }
 
+TEST_CASE(
+    "Hostile: a float among the doubles of a float tensor is no value, however often it comes") {
+  // Found by fuzz/events_fuzz.cc: the short cut took the four bytes for the value.
+  Harness harness;
+  std::string file = version_record();
+  for (char step = 1; step <= 5; ++step) {
+    file += sonde::testing::record(
+        std::string("\x09\x00\x00\x00\x00\x00\x00\x59\x40\x10", 10) + step +
+        std::string("\x2a\x21\x0a\x1f\x0a\x04loss\x42\x0a\x08\x01\x12\x00\x32\x04\x66\x66\xa6\x3f"
+                    "\x4a\x0b\x0a\x09\x0a\x07scalars",
+                    35));
+  }
+  for (const float value : harness.load(file).values) CHECK(value != 1.3f);
+}
+
 TEST_CASE("Hostile: large records are skimmed, damaged ones among them are named") {
   Harness harness;
   std::string body(300'000, 'x');

@@ -55,22 +55,26 @@ bool each_field(Bytes payload, size_t begin, size_t end, Fn&& fn) {
 Found find_in_tensor(Bytes payload, size_t begin, size_t end) {
   Found found;
   int candidates = 0;
+  uint32_t field = 0;  // 4: bytes of any type, 5: floats, 6: doubles
   uint64_t dtype = 0;
   const bool ok =
       each_field(payload, begin, end, [&](uint32_t number, uint32_t type, size_t from, size_t to) {
         if (number == 1 && to - from == 1) dtype = static_cast<uint64_t>(payload[from]);
-        const bool content = number == 4 || number == 5 || number == 6;
-        if (content) {
+        if (number >= 4 && number <= 6) {
           ++candidates;
+          field = number;
           found.value_at = from;
-          found.width = static_cast<uint8_t>(to - from);
-          if (type == 0) candidates = 2;
+          found.width = static_cast<uint8_t>(std::min<size_t>(to - from, UINT8_MAX));
+          const bool packed = type == 2;
+          const bool alone = (number == 5 && type == 5) || (number == 6 && type == 1);
+          if (!packed && !alone) candidates = 2;
         }
         // Other number fields would be other dtypes' values: not this form.
         if (number > 6 || number == 3) candidates = 2;
       });
   const uint8_t width = dtype == 1 ? 4 : dtype == 2 ? 8 : 0;
-  if (!ok || candidates != 1 || width == 0 || found.width != width) return {};
+  const bool fits = field == 4 || (field == 5 && dtype == 1) || (field == 6 && dtype == 2);
+  if (!ok || candidates != 1 || !fits || width == 0 || found.width != width) return {};
   return found;
 }
 
