@@ -2,7 +2,7 @@
 // TensorBoard's own page on the same logs in the same run, alternating; medians.
 //
 //   node bench/page.mjs [--parts first,frames,zoom] [--rounds 3] [--runs 1000] [--points 10000000]
-//                       [--logs DIR] [--python TB_VENV/bin/python] [--sizes small,many] [--no-rival] [--profile FILE]
+//                       [--logs DIR] [--python TB_VENV/bin/python] [--sizes small,many] [--no-rival] [--starting] [--profile FILE]
 //
 // first   first chart with its data, requests, bytes, JavaScript heap: a small directory (5 runs × 10 tags)
 //         and many runs (--runs × 20 tags)
@@ -10,9 +10,11 @@
 // zoom    20 drags into one series of --points points: from mouse-up to the painted finer data
 //
 // Logs are made once into --logs by the shared log maker ($SONDE_SHARED or ../shared, needs numpy in
-// --python). TensorBoard has everything loaded before its page is opened, as has Sonde. --profile writes a
-// CPU profile of Sonde's first load. Full size takes about 12 minutes, most of it TensorBoard's page
-// on many runs; --rounds 1 --runs 100 --points 1000000 about one. Prints Markdown tables.
+// --python). TensorBoard has everything loaded before its page is opened, as has Sonde. Every page is opened in a fresh
+// browser that has been up for two seconds, as a person's has; with --starting at once, while the browser still loads
+// parts of its own on the same cores. --profile writes a CPU profile of Sonde's first load. Full size takes about 12
+// minutes, most of it TensorBoard's page on many runs; --rounds 1 --runs 100 --points 1000000 about one. Prints
+// Markdown tables.
 import {spawn, spawnSync} from 'node:child_process';
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
@@ -27,7 +29,7 @@ const {chromium} = createRequire(join(ROOT, 'web/package.json'))('playwright-cor
 const words = process.argv.slice(2);
 const option = (name, normal) => (words.includes(`--${name}`) ? words[words.indexOf(`--${name}`) + 1] : normal);
 if (words.includes('--help')) {
-  console.log(readFileSync(fileURLToPath(import.meta.url), 'utf8').split('\n').filter((line) => line.startsWith('//')).map((line) => line.slice(3)).slice(0, 18).join('\n'));
+  console.log(readFileSync(fileURLToPath(import.meta.url), 'utf8').split('\n').filter((line) => line.startsWith('//')).map((line) => line.slice(3)).slice(0, 20).join('\n'));
   process.exit(0);
 }
 const parts = option('parts', 'first,frames,zoom').split(',');
@@ -38,6 +40,7 @@ const logs = option('logs', join(tmpdir(), 'sonde-bench'));
 const python = option('python', 'python3');
 const sizes = option('sizes', 'small,many').split(',');
 const rival = !words.includes('--no-rival');
+const BROWSER_UP_MS = words.includes('--starting') ? 0 : 2000;
 const started = [];
 const state = mkdtempSync(join(tmpdir(), 'sonde-page-bench-'));
 
@@ -63,9 +66,12 @@ async function freePort() {
   return port;
 }
 
+class Gone extends Error {} // what is waited for will not come
+process.on('exit', () => started.forEach((child) => child.kill('SIGTERM')));
+
 async function waitFor(what, look) {
   for (let i = 0; i < 3000; i++) {
-    if (await look().catch(() => false)) return;
+    if (await look().catch((error) => error instanceof Gone && Promise.reject(error))) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error(`${what} did not come`);
@@ -87,8 +93,10 @@ async function serve(logdir, withRival) {
     const theirs = await freePort();
     const child = spawn(python, ['-m', 'tensorboard.main', '--logdir', logdir, '--port', String(theirs), '--host', '127.0.0.1'], {stdio: 'ignore'});
     started.push(child);
+    child.on('exit', (code) => code > 0 && process.stderr.write(`TensorBoard ended with ${code}: is it in ${python}?\n`));
     out.tensorboard = `http://127.0.0.1:${theirs}/`;
     await waitFor('TensorBoard', async () => {
+      if (child.exitCode !== null) throw new Gone();
       const tags = await (await fetch(`${out.tensorboard}data/plugin/scalars/tags`)).json();
       const tag = Object.keys(tags[run] ?? {})[0];
       if (tag === undefined || Object.keys(tags).length < manifest.n_runs) return false;
@@ -140,6 +148,7 @@ async function load(url, profile = null) {
     };
     poll();
   })()`);
+  await new Promise((resolve) => setTimeout(resolve, BROWSER_UP_MS));
   if (profile !== null) {
     await cdp.send('Profiler.enable');
     await cdp.send('Profiler.setSamplingInterval', {interval: 200});

@@ -36,8 +36,8 @@ function dashboardFiles(): Plugin {
   };
 }
 
-/** Everything the entry imports statically as one file, and the browser told that its functions are called at once: it
- *  compiles them beside the download, not one by one on the page's thread. */
+/** Everything the entry imports statically as one file. The browser is not told to compile all of it at once
+ *  (allFunctionsCalledOnLoad): the first chart waits longer for that than for compiling what it calls. */
 function firstFile(): Plugin & {readonly holds: (id: string) => boolean} {
   const first = new Set<string>();
   return {
@@ -50,12 +50,6 @@ function firstFile(): Plugin & {readonly holds: (id: string) => boolean} {
         this.getModuleInfo(id)?.importedIds.forEach(reach);
       };
       for (const id of this.getModuleIds()) if (this.getModuleInfo(id)?.isEntry) reach(id);
-    },
-    generateBundle: {
-      order: 'post',
-      handler: (_, bundle) => {
-        for (const chunk of Object.values(bundle)) if (chunk.type === 'chunk' && chunk.isEntry) chunk.code = `//# allFunctionsCalledOnLoad\n${chunk.code}`;
-      },
     },
   };
 }
