@@ -43,6 +43,8 @@ const PAGES = {
   kernels_without_data: {...BOUND, tool: 'kernel_stats'},
   pytorch_overview: {...RANKS, tool: 'torch.overview'}, pytorch_operators: {...TORCH, tool: 'torch.operator', baseline: 'torch/modules'}, pytorch_memory: {...TORCH, tool: 'torch.memory'},
   pytorch_modules: {...TORCH, tool: 'torch.module', baseline: 'torch/modules'}, pytorch_distributed: {...RANKS, tool: 'torch.distributed'}, pytorch_ranks: {...RANKS, tool: 'torch.ranks'},
+  inference: {...BOUND, tool: 'inference_profile'}, sql: {...BOUND, tool: 'sql', sql: 'select name, count(*) as calls, sum(dur) as total\nfrom slices group by name order by total desc limit 20'},
+  capture: {...BOUND, tool: 'overview_page'},
   trace_viewer: {...BOUND, tool: 'trace_viewer'}, stacked_captures: {session: 'tf/input_bound', second: 'tf/input_fixed', align: 'step', tool: 'trace_viewer'},
 };
 
@@ -60,7 +62,8 @@ for (const scheme of ['light', 'dark']) {
     const page = await browser.newPage({viewport: {width: 1440, height: 900}, colorScheme: scheme});
     await page.goto(`${address}#profile&v=1.${Buffer.from(JSON.stringify({profile: view})).toString('base64url')}`);
     await page.locator('.scroll .card, .scroll .empty, .stage[data-ready]').nth(view.second === undefined ? 0 : 1).waitFor();
-    await page.waitForLoadState('networkidle', {timeout: 5000}).catch(() => {}); // the stream of changes stays open
+    await page.waitForLoadState('networkidle', {timeout: 2500}).catch(() => {}); // the stream of changes stays open
+    if (name === 'capture') await page.getByRole('button', {name: 'Capture', exact: true}).click();
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     await page.screenshot({path: join(out, `profile_${name}_${scheme}.png`)});
     await page.close();

@@ -104,8 +104,9 @@ Result<Report> tf_data(const Session& session, const Options& options) {
   for (const Slowest& s : slowest) {
     const Remedy remedy = remedy_for(*s.iterator, s.python);
     bottlenecks.rows.push_back({s.host, s.pipeline->name, us(s.pipeline->max_ps),
-                                fmt::format("{} ({}): {} us of its own", s.iterator->name,
-                                            s.iterator->long_name, us(s.self_ps)),
+                                fmt::format("{} ({}): {:.1f} ms of its own", s.iterator->name,
+                                            s.iterator->long_name,
+                                            static_cast<double>(s.self_ps) / 1e9),
                                 remedy.text});
     if (s.pipeline->max_ps <= kSlowCallPs) continue;
     input_bound = true;
