@@ -116,7 +116,8 @@ Answer export_json(const Context& context, const Request& request) {
   SONDE_ANSWER(found, viewed(context, request));
   SONDE_ANSWER(t0, integer_param(request, "t0", found.trace->first_begin().value));
   SONDE_ANSWER(t1, integer_param(request, "t1", found.trace->last_end().value + 1));
-  trace::Selection part{{t0}, {t1}, {}};
+  const TimeRange range = time_range(t0, t1);
+  trace::Selection part{range.begin, range.end, {}};
   for (const auto& [key, value] : request.query) {
     if (key != "track") continue;
     uint32_t track = 0;

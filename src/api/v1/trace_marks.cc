@@ -28,6 +28,17 @@ void write_end(JsonWriter& json, const Trace& trace, SliceId s) {
 
 }  // namespace
 
+TimeRange time_range(int64_t begin, int64_t end) {
+  constexpr int64_t kFar = (int64_t{1} << 62) - 1;
+  return {{std::clamp(begin, -kFar, kFar)}, {std::clamp(end, -kFar, kFar)}};
+}
+
+Result<TimeRange> time_range_in(const JsonValue& body, const trace::Trace& trace) {
+  SONDE_TRY(t0, integer_in(body, "t0", trace.first_begin().value));
+  SONDE_TRY(t1, integer_in(body, "t1", trace.last_end().value + 1));
+  return time_range(t0, t1);
+}
+
 Result<Viewed> viewed(const Context& context, const Request& request, Fresh fresh) {
   SONDE_TRY(session, text_param(request, "session"));
   SONDE_TRY(host, integer_param(request, "host", 0));
@@ -75,13 +86,12 @@ Answer trace_flows(const Context& context, const Request& request) {
   SONDE_ANSWER(found, viewed(context, request));
   SONDE_ANSWER(body, object_of(request));
   const Trace& trace = *found.trace;
-  SONDE_ANSWER(t0, integer_in(body, "t0", trace.first_begin().value));
-  SONDE_ANSWER(t1, integer_in(body, "t1", trace.last_end().value + 1));
+  SONDE_ANSWER(range, time_range_in(body, trace));
   SONDE_ANSWER(limit, integer_in(body, "limit", 300));
   SONDE_ANSWER(kind, text_in(body, "kind"));  // empty: arrows of all kinds
   const trace::StringId wanted = trace.string_id(kind);
   const auto within = [&](SliceId s) {
-    return trace.end(s).value >= t0 && trace.begin(s).value < t1;
+    return trace.end(s) >= range.begin && trace.begin(s) < range.end;
   };
   std::vector<trace::Flow> inside;
   Arrows{found}.for_each([&](const trace::Flow& flow) {

@@ -30,18 +30,15 @@ std::vector<TrackId> tracks_in(const JsonValue& body, const Trace& trace) {
 // t0, t1 and tracks, and under `also` the areas added to them.
 Result<trace::Selection> selection_in(const JsonValue& body, const Trace& trace) {
   constexpr size_t kMostAreas = 100;
-  const int64_t first = trace.first_begin().value, last = trace.last_end().value + 1;
-  SONDE_TRY(t0, integer_in(body, "t0", first));
-  SONDE_TRY(t1, integer_in(body, "t1", last));
-  trace::Selection selection{{t0}, {t1}, tracks_in(body, trace)};
+  SONDE_TRY(range, time_range_in(body, trace));
+  trace::Selection selection{range.begin, range.end, tracks_in(body, trace)};
   const JsonValue* also = body.find("also");
   if (!also || !also->is_array()) return selection;
   if (also->items.size() > kMostAreas)
     return fail(Code::kInvalid, "'also' may hold at most 100 areas");
   for (const JsonValue& area : also->items) {
-    SONDE_TRY(begin, integer_in(area, "t0", first));
-    SONDE_TRY(end, integer_in(area, "t1", last));
-    selection.also.push_back({{begin}, {end}, tracks_in(area, trace)});
+    SONDE_TRY(part, time_range_in(area, trace));
+    selection.also.push_back({part.begin, part.end, tracks_in(area, trace)});
   }
   return selection;
 }

@@ -30,6 +30,14 @@ struct DrawnRow {
   std::vector<trace::Cell> cells;
 };
 
+Result<trace::Viewport> viewport_in(const JsonValue& body, const Trace& trace) {
+  SONDE_TRY(range, time_range_in(body, trace));
+  SONDE_TRY(px, integer_in(body, "px", 1000));
+  if (range.end <= range.begin) return fail(Code::kInvalid, "t1 must be after t0");
+  return trace::Viewport{range.begin, range.end,
+                         static_cast<uint32_t>(std::clamp<int64_t>(px, 1, 8192))};
+}
+
 Result<std::vector<RowQuery>> rows_in(const JsonValue& body, const Trace& trace) {
   std::vector<RowQuery> rows;
   const JsonValue* list = body.find("rows");
@@ -172,14 +180,10 @@ std::string view_file(const std::vector<DrawnRow>& rows, const trace::Viewport& 
 Answer trace_view(const Context& context, const Request& request) {
   SONDE_ANSWER(found, viewed(context, request));
   SONDE_ANSWER(body, object_of(request));
-  SONDE_ANSWER(t0, integer_in(body, "t0", found.trace->first_begin().value));
-  SONDE_ANSWER(t1, integer_in(body, "t1", found.trace->last_end().value));
-  SONDE_ANSWER(px, integer_in(body, "px", 1000));
+  SONDE_ANSWER(port, viewport_in(body, *found.trace));
   SONDE_ANSWER(rows, rows_in(body, *found.trace));
   SONDE_ANSWER(argument, text_in(body, "argument"));
   const trace::KeyId key = argument.empty() ? trace::kNone : found.trace->key(argument);
-  if (t1 <= t0) return error({Code::kInvalid, "t1 must be after t0"});
-  trace::Viewport port{{t0}, {t1}, static_cast<uint32_t>(std::clamp<int64_t>(px, 1, 8192))};
   // Too many cells: first merge over wider pixels, then leave the deepest rows folded.
   Budget budget{key == trace::kNone ? kMostCells : kMostMarked};
   size_t deepest = SIZE_MAX;
@@ -207,12 +211,8 @@ Answer trace_view(const Context& context, const Request& request) {
 Answer trace_counters(const Context& context, const Request& request) {
   SONDE_ANSWER(found, viewed(context, request));
   SONDE_ANSWER(body, object_of(request));
-  SONDE_ANSWER(t0, integer_in(body, "t0", found.trace->first_begin().value));
-  SONDE_ANSWER(t1, integer_in(body, "t1", found.trace->last_end().value));
-  SONDE_ANSWER(px, integer_in(body, "px", 1000));
+  SONDE_ANSWER(port, viewport_in(body, *found.trace));
   SONDE_ANSWER(rows, rows_in(body, *found.trace));
-  const trace::Viewport port{
-      {t0}, {std::max(t1, t0 + 1)}, static_cast<uint32_t>(std::clamp<int64_t>(px, 1, 8192))};
   std::vector<double> time, low, high, last;
   std::vector<uint32_t> track, n;
   for (const RowQuery& row : rows) {

@@ -7,6 +7,8 @@
 #include "api/captures.h"
 #include "api/routes.h"
 #include "base/json.h"
+#include "base/json_read.h"
+#include "base/units.h"
 #include "profile/analysis.h"
 #include "profile/arrows.h"
 #include "trace/level_of_detail.h"
@@ -25,6 +27,16 @@ struct Viewed {
 enum class Fresh : uint8_t { kNewest, kAsShown };
 Result<Viewed> viewed(const Context& context, const Request& request,
                       Fresh fresh = Fresh::kAsShown);
+
+// The range of times that a question is about. A client may send any number: those here are so far
+// from the ends of int64 that two of them can be added and subtracted.
+struct TimeRange {
+  Picos begin, end;
+};
+TimeRange time_range(int64_t begin, int64_t end);
+
+// `t0` and `t1` of the object; the whole trace without them.
+Result<TimeRange> time_range_in(const JsonValue& body, const trace::Trace& trace);
 
 // Arrows of the host's slices (profile/arrows.h).
 struct Arrows {
