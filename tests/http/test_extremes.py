@@ -5,6 +5,7 @@ import gzip
 import json
 import random
 import subprocess
+import time
 from urllib.parse import urlencode
 
 import pytest
@@ -34,7 +35,9 @@ def server(tmp_path_factory):
 @pytest.fixture(scope="module")
 def names(server):
     """(run, tag) of every kind of data."""
-    tags = json.loads(server.ask("/api/v1/tags").body)["tags"]
+    while (answer := json.loads(server.ask("/api/v1/tags").body)) and ("partial" in answer or not answer["tags"]):
+        time.sleep(0.05)
+    tags = answer["tags"]
     runs = {run["id"]: run["name"] for run in json.loads(server.ask("/api/v1/runs").body)["runs"]}
     return [(runs[tag["runs"][0][0]], tag["name"]) for tag in tags]
 

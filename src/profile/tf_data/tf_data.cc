@@ -103,11 +103,11 @@ Result<Report> tf_data(const Session& session, const Options& options) {
   bool input_bound = false;
   for (const Slowest& s : slowest) {
     const Remedy remedy = remedy_for(*s.iterator, s.python);
-    bottlenecks.rows.push_back({s.host, s.pipeline->name, us(s.pipeline->max_ps),
-                                fmt::format("{} ({}): {:.1f} ms of its own", s.iterator->name,
-                                            s.iterator->long_name,
-                                            static_cast<double>(s.self_ps) / 1e9),
-                                remedy.text});
+    bottlenecks.rows.push_back(
+        {s.host, s.pipeline->name, us(s.pipeline->max_ps),
+         fmt::format("{} ({}): {:.1f} ms of its own", s.iterator->name, s.iterator->long_name,
+                     static_cast<double>(s.self_ps) / 1e9),
+         remedy.text});
     if (s.pipeline->max_ps <= kSlowCallPs) continue;
     input_bound = true;
     Finding finding;
