@@ -101,7 +101,7 @@ let last = '';
 let changed = -Infinity; // when the last entry was made or grew
 let undoing = false;
 const ONE_CHANGE_MS = 250;
-const WRITE_MS = 250; // the address bar is slow: not for every tick of a wheel
+const WRITE_MS = 250; // the address bar is slow: a first change is written at once, the ticks of a wheel after the last
 
 export const history_ = {
   undo: () => step(past, future),
@@ -120,6 +120,7 @@ function step(from: string[], to: string[]): boolean {
 /** Keeps the URL and the undo list up to date. Called once by the shell; returns the stop function. */
 export function keepUrl(): () => void {
   let timer = 0;
+  let touched = -Infinity; // when something changed last
   last = JSON.stringify(currentSlices());
   const stop = $effect.root(() => {
     $effect(() => {
@@ -136,7 +137,8 @@ export function keepUrl(): () => void {
       undoing = false;
       last = text;
       clearTimeout(timer);
-      timer = window.setTimeout(() => void writeUrl(), WRITE_MS);
+      timer = window.setTimeout(() => void writeUrl(), now - touched > WRITE_MS ? 0 : WRITE_MS);
+      touched = now;
     });
   });
   const onPop = (): void => {
