@@ -51,7 +51,10 @@ export function sameQuestion(brought: Readonly<Record<string, unknown>>, asked: 
   return [...names].every((name) => JSON.stringify(brought[name] ?? null) === JSON.stringify(asked[name] ?? null));
 }
 
+const decoder = Uint8Array as typeof Uint8Array & {fromBase64?: (text: string) => Uint8Array<ArrayBuffer>}; // not in every browser yet
+
 function bytesOf(base64: string): ArrayBuffer {
+  if (decoder.fromBase64 !== undefined) return decoder.fromBase64(base64).buffer;
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
