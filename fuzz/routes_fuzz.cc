@@ -1,10 +1,13 @@
 // Bodies and query strings of every route, TensorBoard's and our own, against a small store in
-// memory: the first byte chooses the route, the rest is the body (POST, PATCH) or the query (GET).
-// Routes that take both get what the second byte says. Whatever comes, it answers.
+// memory and a small capture (its routes are told which one): the first byte chooses the route, the
+// rest is the body (POST, PATCH) or the query (GET). Routes that take both get what the second byte
+// says. Whatever comes, it answers.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -26,6 +29,25 @@ class NoBlobs final : public store::BlobReader {
   }
 };
 
+// A log directory with one capture: two threads, a counter and an arrow.
+std::string captured() {
+  std::string folder = "/tmp/sonde-routes-fuzz-XXXXXX";
+  if (!::mkdtemp(folder.data())) std::abort();
+  const std::filesystem::path session = std::filesystem::path(folder) / "train/plugins/profile/s";
+  std::filesystem::create_directories(session);
+  std::ofstream file(session / "host.trace.json");
+  file << R"({"traceEvents":[)";
+  for (int i = 0; i < 40; ++i) {
+    file << R"({"ph":"X","pid":1,"tid":)" << 1 + i % 2 << R"(,"ts":)" << 10 * i << R"(,"dur":)"
+         << 7 + i % 30 << R"(,"name":"op)" << i % 5 << R"(","args":{"n":)" << i << "}},"
+         << R"({"ph":"C","pid":1,"name":"memory","ts":)" << 10 * i << R"(,"args":{"bytes":)"
+         << i * i << "}},";
+  }
+  file << R"({"ph":"s","id":1,"pid":1,"tid":1,"ts":1,"name":"launch"},)"
+       << R"({"ph":"f","id":1,"pid":1,"tid":2,"ts":12,"name":"launch"}]})";
+  return folder;
+}
+
 // Two runs with a short and a long series each.
 class MemoryStore final : public store::Store {
  public:
@@ -46,6 +68,7 @@ class MemoryStore final : public store::Store {
       snapshot->runs.push_back(run);
     }
     snapshot_ = snapshot;
+    options_.roots = {{"", captured()}};
   }
   std::shared_ptr<const store::Snapshot> snapshot() const override { return snapshot_; }
   const store::BlobReader& blobs() const override { return blobs_; }
@@ -92,6 +115,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   request.method = route.method != "*" ? std::string(route.method) : posts ? "POST" : "GET";
   request.path = route.path;
   request.headers = {{"sonde-request", "1"}, {"content-type", "application/x-www-form-urlencoded"}};
+  if (request.path.find("/trace") != std::string::npos ||
+      request.path.find("/profile/") != std::string::npos)
+    request.query = {{"session", "train/s"}, {"host", "0"}};
   if (request.path.ends_with('*')) {
     request.path.pop_back();
     request.path += text;
