@@ -81,7 +81,8 @@ EmbeddingEntry entry_of(const std::shared_ptr<const std::vector<pj::Source>>& so
   entry.sources = sources;
   entry.source = &source;
   if (embedding.shape.size() != 2) {
-    const auto read = pj::matrix(source, embedding.name, 1);
+    constexpr uint64_t kRowsToTry = 100'000;  // enough to find the row that is wrong
+    const auto read = pj::matrix(source, embedding.name, kRowsToTry);
     entry.problem = read ? "its shape is not known" : read.error().text;
   } else if (embedding.shape[0] < 2 || embedding.shape[1] < 2) {
     entry.problem = fmt::format("{} × {} numbers; a picture needs two points of two dimensions",

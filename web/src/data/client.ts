@@ -2,6 +2,7 @@
 // URL is kept in memory and sent as a header, because a cross-site frame gets no cookies.
 import {takeBrought, takeBroughtColumns} from './brought.ts';
 import {decodeColumns, type Columns} from './columns.ts';
+import {sentence} from '../text/format.ts';
 
 /** What the server said went wrong: what, where, what to do. */
 export class ApiError extends Error {
@@ -10,11 +11,11 @@ export class ApiError extends Error {
   readonly where: string;
   readonly fix: string;
   constructor(status: number, code: string, text: string, where = '', fix = '') {
-    super(text);
+    super(sentence(text));
     this.status = status;
     this.code = code;
     this.where = where;
-    this.fix = fix;
+    this.fix = sentence(fix);
   }
 }
 

@@ -32,4 +32,5 @@ test('long names keep both ends', () => {
 
 test('a remark becomes a sentence', () => {
   expect(['', 'a record is torn', 'Done.', 'why?'].map(sentence)).toEqual(['', 'A record is torn.', 'Done.', 'Why?']);
+  expect(["run 'a' has no mesh", 'vm.xplane.pb is empty', 'b: its shape is not known'].map(sentence)).toEqual(["Run 'a' has no mesh.", 'vm.xplane.pb is empty.', 'b: its shape is not known.']);
 });

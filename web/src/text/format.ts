@@ -177,9 +177,9 @@ export function shortNumber(value: number): string {
   return String(value);
 }
 
-/** A remark of the server ("a record is torn") as a sentence of the page. */
+/** A remark of the server ("a record is torn") as a sentence of the page. A name at its beginning stays as it is. */
 export function sentence(text: string): string {
   const words = text.trim();
   if (words === '') return '';
-  return words[0]!.toUpperCase() + words.slice(1) + (/[.!?…:]$/.test(words) ? '' : '.');
+  return words.replace(/^[a-z](?=[a-z]*(?:[ '’?!,]|$))/, (letter) => letter.toUpperCase()) + (/[.!?…:]$/.test(words) ? '' : '.');
 }

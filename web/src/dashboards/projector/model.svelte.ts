@@ -65,7 +65,7 @@ class Model {
       const answer = await embeddingList();
       [this.list, this.problems, this.ready, this.failed] = [answer.embeddings, answer.problems, true, ''];
       if (!this.list.some((one) => one.id === view.embedding)) {
-        const first = this.list.find((one) => one.problem === undefined);
+        const first = this.list.find((one) => one.problem === undefined) ?? this.list[0]; // or what is wrong with it
         if (first !== undefined) view.embedding = first.id;
       }
     } catch (problem) {
