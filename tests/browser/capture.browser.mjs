@@ -1,11 +1,11 @@
 // The capture dialog: a program with a profiler server is recorded and shown, what goes wrong is said, the fields are
 // remembered, and a PyTorch program that watches its folder is asked. The profiler server is one of node's own HTTP/2.
-import {existsSync, readFileSync, writeFileSync} from 'node:fs';
+import {readFileSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:http2';
 import {join} from 'node:path';
 import {gunzipSync} from 'node:zlib';
 import {api, stateOf} from './captures.mjs';
-import {axe, check, equal, eventually, ROOT, settled, temporary, test} from './harness.mjs';
+import {axe, equal, eventually, ROOT, settled, temporary, test} from './harness.mjs';
 import {writeRun} from './events.mjs';
 
 function varint(value) {
@@ -63,11 +63,10 @@ test('capture: a running program is recorded from the empty page and opens', asy
   await box.getByRole('textbox', {name: 'Retries'}).press('Enter');
   equal(await axe(page), [], 'accessibility of the dialog');
   await box.getByRole('button', {name: 'Capture', exact: true}).click();
-  await box.getByRole('alert').waitFor();
-  check(/Nobody listens at 127\.0\.0\.1:1/.test(await box.getByRole('alert').innerText()), 'why there is no capture');
+  await box.getByRole('alert').filter({hasText: /Nobody listens at 127\.0\.0\.1:1/}).waitFor();
 
   await box.getByRole('textbox', {name: 'Options'}).fill('no value');
-  check(await box.getByRole('button', {name: 'Capture', exact: true}).isDisabled(), 'a wrong option is not sent');
+  await eventually(() => box.getByRole('button', {name: 'Capture', exact: true}).isDisabled(), true, 'a wrong option is not sent');
   await box.getByRole('textbox', {name: 'Options'}).fill('trace_mode=deep');
   await box.getByRole('textbox', {name: 'Servers'}).fill(server.address);
   await box.getByRole('button', {name: 'Capture', exact: true}).click();
@@ -75,17 +74,17 @@ test('capture: a running program is recorded from the empty page and opens', asy
   await box.getByText(`${server.address}: recording`).waitFor();
   server.release();
   await page.locator('.figures dd.big').first().waitFor();
-  check(!(await box.isVisible()), 'the dialog has closed');
+  await box.waitFor({state: 'detached'});
   const [session] = await api(dir, 'profile/sessions');
-  equal(stateOf(page).session ?? session.id, session.id, 'the new session is shown');
+  await eventually(() => stateOf(page).session ?? session.id, session.id, 'the new session is shown');
   equal(session.hosts, [server.address.replace(':', '_')], 'its host');
 
   // The fields are remembered, in this tab and after loading the page anew.
   await page.reload();
   await page.getByRole('button', {name: 'Capture', exact: true}).click();
-  equal(await dialog(page).getByRole('textbox', {name: 'Servers'}).inputValue(), server.address, 'server');
-  equal(await dialog(page).getByRole('textbox', {name: 'Retries'}).inputValue(), '0', 'retries');
-  equal(await dialog(page).getByRole('textbox', {name: 'Options'}).inputValue(), 'trace_mode=deep', 'options');
+  await eventually(() => dialog(page).getByRole('textbox', {name: 'Servers'}).inputValue(), server.address, 'server');
+  await eventually(() => dialog(page).getByRole('textbox', {name: 'Retries'}).inputValue(), '0', 'retries');
+  await eventually(() => dialog(page).getByRole('textbox', {name: 'Options'}).inputValue(), 'trace_mode=deep', 'options');
   server.close();
 });
 
@@ -118,14 +117,13 @@ test('capture: a PyTorch program that watches its folder is asked', async ({page
   await box.getByRole('button', {name: 'Record'}).click();
   await box.getByText('asked').waitFor();
   const request = join(dir, 'train/sonde_profile.request');
-  await eventually(() => existsSync(request), true, 'the request');
-  equal(JSON.parse(readFileSync(request, 'utf8')), {steps: 2}, 'what is asked');
+  await eventually(() => JSON.parse(readFileSync(request, 'utf8')), {steps: 2}, 'what is asked');
 });
 
 test('capture: a read-only server says that it takes none', async ({page, open}) => {
   await open(logs(), '#profile', ['--read_only']);
   await press(page);
   await dialog(page).getByText('This server takes no captures.').waitFor();
-  equal(await dialog(page).getByRole('button', {name: 'Capture', exact: true}).count(), 0, 'nothing to press');
+  await eventually(() => dialog(page).getByRole('button', {name: 'Capture', exact: true}).count(), 0, 'nothing to press');
   await settled(page);
 });

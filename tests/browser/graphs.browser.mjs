@@ -3,7 +3,7 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {writeGraph} from './events.mjs';
-import {axe, check, corpus, equal, eventually, serve, settled, temporary, test} from './harness.mjs';
+import {axe, check, corpus, equal, eventually, passes, serve, settled, temporary, test} from './harness.mjs';
 
 const ask = async (logdir, path, body) => {
   const answer = await fetch(`${(await serve(logdir)).replace(/\/$/, '')}/api/v1/${path}`, body === undefined ? {} : {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)});
@@ -24,22 +24,25 @@ test('graph: boxes are the server’s; opening adds what is inside and stays in 
   await ready(page);
   const [{id}] = await ask(logs, 'graphs');
   const level = await ask(logs, `graphs/${id}/level`, {open: []});
-  equal(await drawn(page), level.nodes.map((one) => one.name).sort(), 'boxes');
+  await eventually(() => drawn(page), level.nodes.map((one) => one.name).sort(), 'boxes');
   const scope = level.nodes.find((one) => one.kind === 'scope' && one.count > 3);
   const before = await node(page, scope.name).locator('.body').boundingBox();
   await node(page, scope.name).locator('.plus').click();
   const inside = await ask(logs, `graphs/${id}/level`, {open: [scope.name]});
   await eventually(() => drawn(page), inside.nodes.map((one) => one.name).sort(), 'boxes after opening');
-  const after = await node(page, scope.name).locator('.head').boundingBox();
-  check(Math.abs(after.x - before.x) < 2 && Math.abs(after.y - before.y) < 2, `the box moved from ${before.x},${before.y} to ${after.x},${after.y}`);
+  await passes(async () => {
+    const after = await node(page, scope.name).locator('.head').boundingBox();
+    check(Math.abs(after.x - before.x) < 2 && Math.abs(after.y - before.y) < 2, `the box moved from ${before.x},${before.y} to ${after.x},${after.y}`);
+  });
   const edge = inside.edges.find((one) => one.label);
-  check(edge !== undefined && (await page.locator('text.shape', {hasText: edge.label}).count()) > 0, 'no shape on an edge');
+  check(edge !== undefined, 'no edge has a shape');
+  await page.locator('text.shape', {hasText: edge.label}).first().waitFor({state: 'attached'});
   const op = inside.nodes.find((one) => one.kind === 'op' && one.name.startsWith(`${scope.name}/`));
   await node(page, op.name).click();
   const detail = await ask(logs, `graphs/${id}/node?name=${encodeURIComponent(op.name)}`);
   const info = page.getByRole('complementary', {name: 'The chosen node'});
   await info.getByText(detail.op, {exact: true}).waitFor();
-  for (const one of detail.attributes) equal(await info.locator('.row', {has: page.locator('span', {hasText: new RegExp(`^${one.key}$`)})}).first().locator('.mono').innerText(), one.text, `attribute ${one.key}`);
+  for (const one of detail.attributes) await eventually(() => info.locator('.row', {has: page.locator('span', {hasText: new RegExp(`^${one.key}$`)})}).first().locator('.mono').innerText(), one.text, `attribute ${one.key}`);
   equal(await axe(page), [], 'accessibility');
   await eventually(() => Buffer.from(/&v=1\.(.*)$/.exec(page.url())?.[1] ?? '', 'base64url').toString().includes(op.name), true, 'the view is in the link');
   await page.reload();
@@ -67,7 +70,7 @@ test('graph: search, neighbours and traced inputs', async ({page, open}) => {
   check(dim.every((name) => !traced.has(name)), 'an input is dimmed');
   const info = page.getByRole('complementary', {name: 'The chosen node'});
   const detail = await ask(logs, `graphs/${id}/node?name=${encodeURIComponent(target.name)}`);
-  equal(await info.locator('h3', {hasText: 'Inputs'}).innerText(), `Inputs ${detail.inputs_total}`, 'inputs');
+  await eventually(() => info.locator('h3', {hasText: 'Inputs'}).innerText(), `Inputs ${detail.inputs_total}`, 'inputs');
   const neighbour = detail.inputs[0] ?? detail.outputs[0];
   await info.getByRole('button', {name: neighbour.name, exact: true}).first().click();
   await node(page, neighbour.name).waitFor();
@@ -84,18 +87,20 @@ test('graph: the outline by keyboard, functions alone, the map, zoom and fit', a
   await tree.getByRole('treeitem').first().focus();
   await page.keyboard.press('ArrowRight');
   const inside = await ask(logs, `graphs/${id}/outline?scope=${encodeURIComponent(top[0].name)}`);
-  await tree.locator('[aria-level="2"]').first().waitFor();
-  equal(await tree.locator('[aria-level="2"]').count(), inside.length, 'children in the outline');
+  await eventually(() => tree.locator('[aria-level="2"]').count(), inside.length, 'children in the outline');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await eventually(() => page.locator('.node.chosen').getAttribute('data-name'), inside[0].name, 'Enter shows the node');
+  await settled(page); // the node is in view
   const before = await camera(page);
   await page.getByRole('button', {name: 'Zoom in (+)'}).click();
-  check((await camera(page)) !== before, 'zoom did nothing');
+  await eventually(async () => (await camera(page)) !== before, true, 'zoom');
+  const near = await camera(page);
   await page.getByRole('application', {name: /^Map/}).click({position: {x: 20, y: 20}});
+  await eventually(async () => (await camera(page)) !== near, true, 'the map');
   const moved = await camera(page);
   await page.getByRole('button', {name: /Fit/}).click();
-  check((await camera(page)) !== moved, 'fit did nothing');
+  await eventually(async () => (await camera(page)) !== moved, true, 'fit');
   const level = await ask(logs, `graphs/${id}/level`, {open: []});
   const [one] = level.functions;
   await tree.getByRole('treeitem', {name: new RegExp(one.name.replace('__function_library__', ''))}).click();
@@ -172,8 +177,10 @@ test('graph: of a large one only boxes in view are in the page; a large attribut
   if ((await page.locator('.node[data-name^="net/"]').count()) === 0) await node(page, 'net').locator('.plus').click();
   await page.locator('.node[data-name^="net/"]').first().waitFor();
   await settled(page);
-  const here = await page.locator('.node').count();
-  check(here < 200, `${here} of ${level.nodes.length} boxes are in the page`);
+  await passes(async () => {
+    const here = await page.locator('.node').count();
+    check(here < 200, `${here} of ${level.nodes.length} boxes are in the page`);
+  });
   await page.getByRole('textbox', {name: 'Search nodes'}).fill('^start$');
   await page.getByRole('list', {name: 'Nodes found'}).getByRole('button').first().click();
   const detail = await ask(logs, `graphs/${id}/node?name=start`);

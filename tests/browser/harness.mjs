@@ -51,7 +51,12 @@ export function corpus(name) {
 
 const servers = new Map();
 
-/** Starts the program on a directory (once per directory and arguments); resolves to its address. */
+async function whenRead(address) {
+  await eventually(async () => 'partial' in (await (await fetch(`${address.replace(/\/$/, '')}/api/v1/info`)).json()), false, 'files that are not read');
+  return address;
+}
+
+/** Starts the program on a directory (once per directory and arguments); resolves to its address when everything is read. */
 export function serve(logdir, args = []) {
   const key = JSON.stringify([logdir, args]);
   if (!servers.has(key)) {
@@ -62,7 +67,7 @@ export function serve(logdir, args = []) {
       child.stderr.on('data', (chunk) => {
         text += chunk;
         const found = /at (http:\S+)/.exec(text);
-        if (found) resolve(found[1]);
+        if (found) resolve(whenRead(found[1]));
       });
       child.on('exit', (code) => reject(new Error(`the program ended with ${code}: ${text}`)));
       cleanups.push(() => child.kill('SIGTERM'));
@@ -164,7 +169,9 @@ async function runOne(browser, {fn, options}) {
   });
   const page = await context.newPage();
   const open = async (logdir, hash = '', args = []) => {
-    await page.goto((await serve(logdir, args)) + hash);
+    const address = await serve(logdir, args);
+    if (page.url() !== 'about:blank') await page.goto('about:blank'); // a link alone would only move the page that is open
+    await page.goto(address + hash);
     return page;
   };
   try {

@@ -1,6 +1,6 @@
 // A log directory whose every number is known, and the hands of a person on the time series page.
 import {writeRun} from './events.mjs';
-import {numberOf, passes, settled, temporary} from './harness.mjs';
+import {eventually, numberOf, passes, settled, temporary} from './harness.mjs';
 
 export const N = 200;
 export const NAMES = ['a/s0', 'a/s1', 'a/s2', 'b/s0', 'b/s1', 'b/s2'];
@@ -44,9 +44,11 @@ export async function ready(page, tag = 'train/loss') {
 }
 
 export async function hover(page, tag, fx, fy) {
-  const box = await plot(page, tag).boundingBox();
-  await page.mouse.move(box.x + box.width * fx, box.y + box.height * fy);
-  await page.locator('.tip').waitFor();
+  await eventually(async () => {
+    const box = await plot(page, tag).boundingBox();
+    await page.mouse.move(box.x + box.width * fx, box.y + box.height * fy);
+    return page.locator('.tip').isVisible();
+  }, true, 'the tooltip');
 }
 
 /** Repeats `look(tip)` until it passes: what is shown follows the pointer and new data. */
@@ -101,5 +103,6 @@ export async function exported(page, tag, format, prepare = async () => {}) {
   const download = page.waitForEvent('download');
   await page.getByRole('button', {name: 'Export', exact: true}).click();
   const bytes = readFileSync(await (await download).path());
+  await page.getByRole('dialog').waitFor({state: 'detached'}); // what is behind it takes no keys
   return format === 'PNG' ? bytes : bytes.toString('utf8');
 }

@@ -3,7 +3,7 @@ import {mkdirSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {gunzipSync} from 'node:zlib';
 import {hash, plain, region, report, rowsOf, sharedCaptures as own, showPage as show, stateOf, tableOf} from './captures.mjs';
-import {axe, check, close, equal, eventually, settled, shared, skip, temporary, test} from './harness.mjs';
+import {axe, check, close, equal, eventually, passes, settled, shared, skip, temporary, test} from './harness.mjs';
 
 test('op profile: at most so many operations of a line', async ({page, open}) => {
   await show(open, page, 'jax', 'op_profile');
@@ -18,7 +18,7 @@ test('op profile: at most so many operations of a line', async ({page, open}) =>
   await page.locator('.sel', {hasText: 'Operations'}).click();
   await page.getByRole('option', {name: '5', exact: true}).click();
   await tree.getByText(`${widest(root) - 5} more not shown`).first().waitFor();
-  check((await tree.locator('tbody tr').count()) < before, 'fewer lines');
+  await eventually(async () => (await tree.locator('tbody tr').count()) < before, true, 'fewer lines');
   equal(await axe(page), [], 'accessibility');
 });
 
@@ -27,8 +27,8 @@ test('HLO graph: fusions open in place', async ({page, open}) => {
   const graph = page.locator('.boxes');
   const boxes = () => graph.locator('g[role=button]').count();
   const names = () => graph.locator('g[role=button] .title').allTextContents().then((all) => all.map((one) => one.trim()));
+  await eventually(async () => (await names()).includes('fusion'), true, 'the program has fusions');
   const before = await boxes();
-  check((await names()).includes('fusion'), 'the program has fusions');
   await page.getByRole('switch', {name: 'Open fusions in place'}).click({force: true});
   await eventually(async () => (await boxes()) > before && !(await names()).includes('fusion'), true, 'what they are made of');
   equal(await axe(page), [], 'accessibility');
@@ -51,7 +51,7 @@ test('roofline: another memory, peaks by hand', async ({page, open}) => {
   await page.getByRole('textbox', {name: 'Peak, GFLOP/s'}).press('Enter');
   await page.getByText('peaks as given: 123456 GFLOP/s').waitFor();
   await eventually(() => stateOf(page).peaks?.peak_gflops, '123456', 'in the link');
-  equal(await page.locator('.figures dd.big').first().getAttribute('title'), '123456 GFLOP/s', 'the figure');
+  await eventually(() => page.locator('.figures dd.big').first().getAttribute('title'), '123456 GFLOP/s', 'the figure');
   equal(await axe(page), [], 'accessibility');
   await page.getByRole('button', {name: 'Known peaks'}).click();
   await eventually(() => page.locator('.figures dd.big').first().getAttribute('title'), `${found.figures.find((one) => one.id === 'peak_flop_rate').value} GFLOP/s`, 'known again');
@@ -66,7 +66,7 @@ test('framework operations: rates by type, scopes as a tree', async ({page, open
     const same = busy.filter((row) => row.type === type);
     const rate = same.reduce((sum, row) => sum + row.model_flop_rate * row.total_self_time, 0) / same.reduce((sum, row) => sum + row.total_self_time, 0);
     const line = region(page, 'GFLOP/s on the device, by type').locator('li', {has: page.getByRole('button', {name: type, exact: true})});
-    close(Number((await line.getAttribute('title')).split(': ')[1].split(' ')[0]), rate, rate * 1e-9, 'the rate of a type');
+    await passes(async () => close(Number((await line.getAttribute('title')).split(': ')[1].split(' ')[0]), rate, rate * 1e-9, 'the rate of a type'));
   }
   await show(open, page, 'bound', 'framework_op_stats');
   const ops = rowsOf(await report(own(), 'train/bound', 'framework_op_stats'), 'without_idle');
@@ -74,8 +74,8 @@ test('framework operations: rates by type, scopes as a tree', async ({page, open
   const tree = page.getByRole('tree', {name: 'Operations by name scope'});
   await tree.waitFor();
   const tops = new Set(ops.map((row) => row.operation.split('/').find((part) => part !== '') ?? row.operation));
-  equal(await tree.getByRole('treeitem').count(), tops.size, 'the outermost scopes');
-  const first = await tree.getByRole('treeitem', {expanded: false}).first();
+  await eventually(() => tree.getByRole('treeitem').count(), tops.size, 'the outermost scopes');
+  const first = tree.getByRole('treeitem', {expanded: false}).first();
   const name = await first.locator('.clip').getAttribute('title');
   const total = ops.filter((row) => row.operation.startsWith(`${name}/`)).reduce((sum, row) => sum + row.total_self_time, 0);
   check(total > 0, 'a scope with operations');
@@ -115,7 +115,7 @@ test('pytorch: kernels by name and by operator, shares as bars or a pie', async 
   await show(open, page, 'torch', 'torch.kernel');
   const found = await report(own(), 'train/torch', 'torch.kernel');
   const total = rowsOf(found, 'kernels').reduce((sum, row) => sum + row['Total Duration (us)'], 0);
-  close(Number((await page.locator('.figures dd.big').first().getAttribute('title')).replace(' ms', '')), total / 1e3, 1e-6, 'kernel time');
+  await passes(async () => close(Number((await page.locator('.figures dd.big').first().getAttribute('title')).replace(' ms', '')), total / 1e3, 1e-6, 'kernel time'));
   const cores = region(page, 'Tensor Cores');
   await cores.getByRole('button', {name: 'As a pie'}).click();
   await cores.getByRole('img').waitFor();
@@ -134,7 +134,7 @@ test('pytorch: two executions aligned, their differences added up', async ({page
   const both = await report(own(), 'train/stacks', 'torch.module', '&baseline=train/torch&view=module');
   const card = region(page, 'Execution against the baseline');
   await card.waitFor();
-  equal(await card.locator('li').count(), both.changes.data.length, 'modules of the first level');
+  await eventually(() => card.locator('li').count(), both.changes.data.length, 'modules of the first level');
   const inside = both.changes.data.findIndex((node) => node.children.length > 0);
   if (inside >= 0) {
     await card.locator('li').nth(inside).getByRole('button').click();
@@ -154,7 +154,7 @@ test('requests of a server: latency by percentile, where it goes', async ({page,
   equal(found.missing, [], 'requests are found');
   await open(logdir, hash({session: 's', tool: 'inference_profile'}));
   await page.getByRole('img', {name: /^Requests/}).waitFor();
-  equal(await page.locator('.figures dd.big').first().innerText(), '8', 'requests');
+  await eventually(() => page.locator('.figures dd.big').first().innerText(), '8', 'requests');
   const median = rowsOf(found, 'requests').find((row) => row.percentile === '50.000%' && row.model === 'resnet');
   close(median.latency_ms, 0.3, 1e-9, 'the median of 0.1, 0.15 … 0.45 ms, the fifth of eight');
   equal(await axe(page), [], 'accessibility');
@@ -171,6 +171,6 @@ test('overview of a TPU: how much of it is used', async ({page, open}) => {
   const {properties} = tableOf(await report(logdir, 's', 'overview_page'), 'op_stats');
   const line = region(page, 'Utilisation').locator('li', {hasText: 'Duty cycle'});
   await line.waitFor();
-  close(Number(plain(await line.locator('.num').innerText()).replace(' %', '')), Number.parseFloat(properties.device_duty_cycle_percent), 0.06, 'duty cycle');
+  await passes(async () => close(Number(plain(await line.locator('.num').innerText()).replace(' %', '')), Number.parseFloat(properties.device_duty_cycle_percent), 0.06, 'duty cycle'));
   equal(await axe(page), [], 'accessibility');
 });

@@ -3,7 +3,7 @@
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {api, column, hash, ownCaptures, plain, q, region, report, rowsOf, showPage as show, sharedCaptures as own, stateOf, tableOf} from './captures.mjs';
-import {axe, check, close, equal, eventually, settled, temporary, test} from './harness.mjs';
+import {axe, check, close, equal, eventually, passes, settled, temporary, test} from './harness.mjs';
 
 const cells = (table, name) => table.locator('thead th').allInnerTexts().then(async (heads) => {
   const at = heads.findIndex((head) => head.startsWith(name));
@@ -17,12 +17,14 @@ test('profile table: Shift and a header add a second key, the edge of a header m
   await table.getByRole('button', {name: /^Occurrences/}).click({modifiers: ['Shift']});
   await table.getByRole('button', {name: 'Occurrences ↑²'}).click({modifiers: ['Shift']});
   await table.getByRole('button', {name: 'Occurrences ↓²'}).waitFor();
-  const [types, counts] = [await cells(table, 'Type'), (await cells(table, 'Occurrences')).map(Number)];
-  check(types.length > 10 && new Set(types).size < types.length, 'types repeat');
-  types.forEach((type, i) => {
-    if (i === 0) return;
-    check(types[i - 1].localeCompare(type, 'en', {numeric: true}) <= 0, `types ascend at ${i}`);
-    if (types[i - 1] === type) check(counts[i - 1] >= counts[i], `occurrences of ${type} descend at ${i}`);
+  await passes(async () => {
+    const [types, counts] = [await cells(table, 'Type'), (await cells(table, 'Occurrences')).map(Number)];
+    check(types.length > 10 && new Set(types).size < types.length, 'types repeat');
+    types.forEach((type, i) => {
+      if (i === 0) return;
+      check(types[i - 1].localeCompare(type, 'en', {numeric: true}) <= 0, `types ascend at ${i}`);
+      if (types[i - 1] === type) check(counts[i - 1] >= counts[i], `occurrences of ${type} descend at ${i}`);
+    });
   });
   const head = table.locator('thead th', {hasText: /^Operation/}).first();
   const before = (await head.boundingBox()).width;
@@ -31,10 +33,10 @@ test('profile table: Shift and a header add a second key, the edge of a header m
   await page.mouse.down();
   await page.mouse.move(edge.x + 83, edge.y + 8, {steps: 4});
   await page.mouse.up();
-  close((await head.boundingBox()).width, before + 80, 4, 'width by the pointer');
+  await passes(async () => close((await head.boundingBox()).width, before + 80, 4, 'width by the pointer'));
   await head.getByRole('button').focus();
   await page.keyboard.press('Alt+ArrowLeft');
-  close((await head.boundingBox()).width, before + 64, 4, 'width by keys');
+  await passes(async () => close((await head.boundingBox()).width, before + 64, 4, 'width by keys'));
   equal(await axe(page), [], 'accessibility');
 });
 
@@ -67,13 +69,13 @@ test('profile: kernels of a GPU, made: shares, Tensor Cores, the table', async (
   await show(open, page, 'gpu', 'kernel_stats');
   const rows = rowsOf(await report(own(), 'train/gpu', 'kernel_stats'), 'kernels');
   const total = rows.reduce((sum, row) => sum + row.total_duration_us, 0);
-  equal(await page.locator('.figures dd.big').first().getAttribute('title'), `${total / 1e3} ms`, 'kernel time');
-  equal(await region(page, 'Tensor Cores').locator('li').count() > 0, true, 'Tensor Cores');
+  await eventually(() => page.locator('.figures dd.big').first().getAttribute('title'), `${total / 1e3} ms`, 'kernel time');
+  await region(page, 'Tensor Cores').locator('li').first().waitFor();
   equal(await axe(page), [], 'accessibility');
   await show(open, page, 'bound', 'overview_page');
   await open(own(), hash({session: 'train/bound', tool: 'kernel_stats'}));
   await page.getByText('no GPU in this capture').first().waitFor();
-  equal(await page.locator('.figures').count(), 0, 'no figures without data');
+  await eventually(() => page.locator('.figures').count(), 0, 'no figures without data');
 });
 
 test('profile: a line of source is copied', async ({page, open}) => {
@@ -104,17 +106,20 @@ test('profile: notes, a name and pinned findings stay with the session', async (
   await region(page, 'Pinned findings').getByRole('button', {name: words}).waitFor();
   await page.getByRole('textbox', {name: 'Name of this session'}).fill('slow input');
   await page.getByRole('textbox', {name: 'Name of this session'}).press('Enter');
+  const kept = async () => (await api(logdir, 'sidecar')).sessions?.['train/bound'];
+  await eventually(async () => (await kept())?.name, 'slow input', 'kept beside the logs');
+  await settled(page); // an answer puts the kept note into the field
   await page.getByRole('radio', {name: 'Write'}).click({force: true});
   await page.getByRole('textbox', {name: 'Notes'}).fill('# Why\n\nThe **map** is serial <b>here</b>');
   await page.getByRole('radio', {name: 'Read'}).click({force: true});
   const note = region(page, 'Notes');
-  equal(await note.locator('strong').innerText(), 'map', 'Markdown');
-  check((await note.innerText()).includes('<b>here</b>'), 'markup of the note stays text');
-  await eventually(async () => (await api(logdir, 'sidecar')).sessions?.['train/bound']?.name, 'slow input', 'kept beside the logs');
+  await eventually(() => note.locator('strong').innerText(), 'map', 'Markdown');
+  await eventually(async () => (await note.innerText()).includes('<b>here</b>'), true, 'markup of the note stays text');
+  await eventually(async () => (await kept())?.note?.startsWith('# Why'), true, 'the note beside the logs');
   await eventually(() => stateOf(page).tool, 'information', 'the page is in the link');
   await page.reload();
   await region(page, 'Pinned findings').getByRole('button', {name: words}).waitFor();
-  equal(await note.locator('h3').innerText(), 'Why', 'after a reload');
+  await eventually(() => note.locator('h3').innerText(), 'Why', 'after a reload');
   await page.locator('.tools .sel', {hasText: 'slow input'}).waitFor();
   equal(await axe(page), [], 'accessibility');
   await region(page, 'Pinned findings').getByRole('button', {name: 'Unpin'}).click();
@@ -126,10 +131,10 @@ test('profile: files, sizes, times and problems of a session', async ({page, ope
   const wanted = await api(own(), `profile/information?session=${q('train/jax')}`);
   const file = region(page, 'Files').locator('tbody tr').first();
   await file.waitFor();
-  equal(await file.locator('td').first().innerText(), wanted.files[0].name, 'file');
-  equal(await file.locator('td').nth(3).getAttribute('title'), `${wanted.files[0].bytes} bytes`, 'size');
-  check((await region(page, 'Files').innerText()).includes(wanted.version), 'version');
-  equal(plain(await region(page, 'What was read').locator('tbody td').nth(4).innerText()).replaceAll(' ', ''), String(wanted.hosts[0].slices), 'slices');
+  await eventually(() => file.locator('td').first().innerText(), wanted.files[0].name, 'file');
+  await eventually(() => file.locator('td').nth(3).getAttribute('title'), `${wanted.files[0].bytes} bytes`, 'size');
+  await eventually(async () => (await region(page, 'Files').innerText()).includes(wanted.version), true, 'version');
+  await eventually(async () => plain(await region(page, 'What was read').locator('tbody td').nth(4).innerText()).replaceAll(' ', ''), String(wanted.hosts[0].slices), 'slices');
   equal(await axe(page), [], 'accessibility');
 });
 
@@ -144,9 +149,9 @@ test('profile: problems of a capture are counted, all of them on request', async
   await open(logdir, hash({session: 'train/cut', tool: 'overview_page'}));
   const banner = page.locator('.diagnostics');
   await banner.waitFor();
-  check(/^\d+ (warning|error)s?/.test(await banner.locator('.b').innerText()), 'counts');
+  await eventually(async () => /^\d+ (warning|error)s?/.test(await banner.locator('.b').innerText()), true, 'counts');
   await banner.locator('summary').click();
-  equal(await banner.locator('li').count(), diagnostics.length, 'all of them');
+  await eventually(() => banner.locator('li').count(), diagnostics.length, 'all of them');
   equal(await axe(page), [], 'accessibility');
 });
 
@@ -179,10 +184,8 @@ test('profile: only the steps dragged over, on every page, in the link', async (
   await page.mouse.move(x(4), box.y + 60, {steps: 4});
   await page.mouse.up();
   await page.locator('.chip', {hasText: 'Only steps'}).waitFor();
-  await eventually(async () => stateOf(page).only !== undefined, true, 'the part is in the link');
-  await settled(page);
+  await eventually(() => [stateOf(page).only?.begin, stateOf(page).only?.end], [Number(steps[2].begin), Number(steps[4].end)], 'the range in the link');
   const {only} = stateOf(page);
-  equal([only.begin, only.end], [Number(steps[2].begin), Number(steps[4].end)], 'the range in the link');
   const [part, whole] = await Promise.all([`&begin_ps=${only.begin}&end_ps=${only.end}`, ''].map((more) => report(own(), 'train/bound', 'overview_page', more)));
   equal([tableOf(part, 'step_times').rows.length, tableOf(whole, 'step_times').rows.length], [3, steps.length], 'steps of the part and of the whole');
   const time = (found) => found.figures.find((one) => one.id === 'step_time_ms').value;
@@ -190,8 +193,7 @@ test('profile: only the steps dragged over, on every page, in the link', async (
   await page.getByRole('button', {name: 'Framework op statistics'}).click();
   await page.locator('[data-table=without_idle]').waitFor();
   const ops = tableOf(await report(own(), 'train/bound', 'framework_op_stats', `&begin_ps=${only.begin}&end_ps=${only.end}`), 'without_idle');
-  await settled(page);
-  equal(plain(await page.locator('[data-table=without_idle] .head .dim').innerText()), `${ops.total} rows`, 'operations of the part');
+  await eventually(async () => plain(await page.locator('[data-table=without_idle] .head .dim').innerText()), `${ops.total} rows`, 'operations of the part');
   await page.locator('.chip', {hasText: 'Only steps'}).getByRole('button').click();
   await eventually(async () => stateOf(page).only ?? null, null, 'the whole again');
   equal(await axe(page), [], 'accessibility');
@@ -230,7 +232,7 @@ test('profile: loading tells what is read and can be cancelled', async ({page, o
   await open(own(), hash({session: 'train/bound', tool: 'overview_page'}));
   const load = page.getByRole('status').filter({hasText: 'Reading the capture'});
   await load.getByText('file 1 of 2').waitFor();
-  equal(await load.locator('progress').getAttribute('value'), '1000000', 'the bar');
+  await eventually(() => load.locator('progress').getAttribute('value'), '1000000', 'the bar');
   equal(await axe(page), [], 'accessibility');
   await load.getByRole('button', {name: 'Cancel'}).click();
   await page.getByText('You stopped waiting').waitFor();

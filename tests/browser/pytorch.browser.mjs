@@ -43,8 +43,8 @@ test('pytorch: the memory curve reads what the server says at the pointer', asyn
   const points = rowsOf(await report(logdir(), FULL, 'torch.memory'), 'curve_CPU');
   const peak = points.reduce((best, point) => (point.allocated > best.allocated ? point : best));
   const card = region(page, 'CPU memory over time');
-  check(plain(await card.getByRole('img').getAttribute('aria-label')).includes(`peak of ${size(peak.allocated)}`), 'the peak is said');
-  equal(plain(await page.locator('.figures dd.big').first().innerText()), size(peak.allocated), 'figure of the peak');
+  await eventually(async () => plain(await card.getByRole('img').getAttribute('aria-label')).includes(`peak of ${size(peak.allocated)}`), true, 'the peak is said');
+  await eventually(async () => plain(await page.locator('.figures dd.big').first().innerText()), size(peak.allocated), 'figure of the peak');
   const box = await card.locator('canvas').boundingBox();
   const [first, last] = [points[0].time, points.at(-1).time];
   for (const share of [0.15, 0.5, 0.85]) {
@@ -60,24 +60,25 @@ test('pytorch: a stretch dragged on the curve limits the tables to it, and stays
   const whole = await report(logdir(), FULL, 'torch.memory');
   const card = region(page, 'CPU memory over time');
   const count = async () => plain(await page.locator('[data-table=events] .head .dim').innerText());
-  equal(await count(), `${tableOf(whole, 'events').total} rows`, 'all allocations');
+  await eventually(count, `${tableOf(whole, 'events').total} rows`, 'all allocations');
   const box = await card.locator('canvas').boundingBox();
   await page.mouse.move(box.x + 64 + 0.1 * (box.width - 76), box.y + 80);
   await page.mouse.down();
   await page.mouse.move(box.x + 64 + 0.3 * (box.width - 76), box.y + 90, {steps: 4});
   await page.mouse.up();
-  await eventually(async () => stateOf(page).ask?.begin_ms !== undefined, true, 'the stretch is in the link');
-  await settled(page);
-  const {begin_ms, end_ms} = stateOf(page).ask;
   const times = rowsOf(whole, 'curve_CPU').map((point) => point.time);
   const at = (share) => times[0] + share * (times.at(-1) - times[0]);
-  close(Number(begin_ms), at(0.1), (times.at(-1) - times[0]) * 0.01, 'begin');
-  close(Number(end_ms), at(0.3), (times.at(-1) - times[0]) * 0.01, 'end');
+  await passes(() => {
+    const {begin_ms, end_ms} = stateOf(page).ask;
+    close(Number(begin_ms), at(0.1), (times.at(-1) - times[0]) * 0.01, 'begin');
+    close(Number(end_ms), at(0.3), (times.at(-1) - times[0]) * 0.01, 'end');
+  });
+  const {begin_ms, end_ms} = stateOf(page).ask;
   const part = await report(logdir(), FULL, 'torch.memory', `&begin_ms=${begin_ms}&end_ms=${end_ms}`);
   check(tableOf(part, 'events').total < tableOf(whole, 'events').total, 'fewer allocations');
   await eventually(count, `${tableOf(part, 'events').total} rows`, 'allocations of the stretch');
   const first = tableOf(part, 'operators').rows[0];
-  equal(plain(await page.locator('[data-table=operators] tbody tr').first().locator('td').nth(1).innerText()), first[1], 'first operator of the stretch');
+  await eventually(async () => plain(await page.locator('[data-table=operators] tbody tr').first().locator('td').nth(1).innerText()), first[1], 'first operator of the stretch');
   await page.getByRole('button', {name: 'Show all'}).click();
   await eventually(count, `${tableOf(whole, 'events').total} rows`, 'all again');
   equal(await axe(page), [], 'accessibility');
@@ -99,16 +100,16 @@ test('pytorch: a click on an operator shows where it is called from', async ({pa
   const found = await report(logdir(), FULL, 'torch.operator');
   const name = rowsOf(found, 'operators')[0].name;
   const rows = page.locator('[data-table=operators] tbody tr');
-  equal(plain(await rows.first().locator('td').first().innerText()), name, 'the most expensive first');
+  await eventually(async () => plain(await rows.first().locator('td').first().innerText()), name, 'the most expensive first');
   await rows.first().click();
   const card = region(page, `Where ${name} is called`);
   await card.waitFor();
   const stacks = rowsOf(found, 'by_stack').filter((row) => row.name === name);
-  equal(await card.locator('li').count(), Math.min(50, stacks.length), 'stacks');
-  equal(plain(await card.locator('li .num').first().innerText()), stacks[0].calls === 1 ? '1 call' : `${stacks[0].calls} calls`, 'calls');
-  equal(plain(await card.locator('li .num').nth(1).innerText()), time(stacks[0].host_total_duration), 'host time');
+  await eventually(() => card.locator('li').count(), Math.min(50, stacks.length), 'stacks');
+  await eventually(async () => plain(await card.locator('li .num').first().innerText()), stacks[0].calls === 1 ? '1 call' : `${stacks[0].calls} calls`, 'calls');
+  await eventually(async () => plain(await card.locator('li .num').nth(1).innerText()), time(stacks[0].host_total_duration), 'host time');
   await card.locator('summary').first().click();
-  equal(await card.locator('details').first().locator('code').allInnerTexts(), stacks[0].call_stack.split(';').filter((frame) => frame !== '').slice(1), 'frames');
+  await eventually(() => card.locator('details').first().locator('code').allInnerTexts(), stacks[0].call_stack.split(';').filter((frame) => frame !== '').slice(1), 'frames');
   equal(await axe(page), [], 'accessibility');
   await page.getByRole('radio', {name: /input shape/i}).click({force: true});
   await eventually(async () => plain(await page.locator('[data-table=by_input] .head .dim').innerText()), `${tableOf(found, 'by_input').total} rows`, 'by input shapes');
@@ -120,9 +121,9 @@ test('pytorch: the module tree opens, its numbers and the flame graph are those 
   const tree = region(page, 'Module tree');
   await page.getByRole('button', {name: 'Open all'}).click();
   await eventually(async () => tree.getByRole('treeitem').count(), modules.length, 'every module');
-  const shown = await tree.getByRole('treeitem').evaluateAll((items) => items.map((item) => [item.querySelector('.clip').textContent, item.querySelector('.num').textContent, Number(item.getAttribute('aria-level'))]));
+  const shown = () => tree.getByRole('treeitem').evaluateAll((items) => items.map((item) => [item.querySelector('.clip').textContent, item.querySelector('.num').textContent, Number(item.getAttribute('aria-level'))]));
   const below = (parent) => modules.filter((row) => row.parent === parent).flatMap((row) => [row, ...below(row.id)]);
-  equal(shown.map(([name, total, level]) => [name, plain(total), level]), below(-1).map((row) => [row.name, time(row.host_duration), row.depth + 1]), 'tree');
+  await eventually(async () => (await shown()).map(([name, total, level]) => [name, plain(total), level]), below(-1).map((row) => [row.name, time(row.host_duration), row.depth + 1]), 'tree');
   const flame = page.getByRole('img', {name: 'Call stacks'});
   const box = await flame.boundingBox();
   const tops = modules.filter((row) => row.parent === -1).sort((a, b) => b.host_duration - a.host_duration);
@@ -141,13 +142,15 @@ test('pytorch: the module tree opens, its numbers and the flame graph are those 
 test('pytorch: two ranks: overlap, waits and collectives', async ({page, open}) => {
   await show(open, page, 'torch.distributed', {session: RANKS});
   const found = await report(logdir(), RANKS, 'torch.distributed');
-  equal(await page.locator('.report-table').evaluateAll((all) => all.map((one) => one.dataset.table)), found.tables.map((one) => one.id), 'tables');
+  await eventually(() => page.locator('.report-table').evaluateAll((all) => all.map((one) => one.dataset.table)), found.tables.map((one) => one.id), 'tables');
   for (const id of ['overlap', 'waits', 'collectives']) {
     const table = tableOf(found, id);
-    const cells = await page.locator(`[data-table=${id}] tbody tr`).first().locator('td').evaluateAll((all) => all.map((cell) => cell.title || cell.textContent));
-    table.columns.forEach((one, i) => {
-      if (one.type === 'number') close(Number(cells[i]), table.rows[0][i], 1e-9, `${id}.${one.id}`);
-      else equal(plain(cells[i]), String(table.rows[0][i]), `${id}.${one.id}`);
+    await passes(async () => {
+      const cells = await page.locator(`[data-table=${id}] tbody tr`).first().locator('td').evaluateAll((all) => all.map((cell) => cell.title || cell.textContent));
+      table.columns.forEach((one, i) => {
+        if (one.type === 'number') close(Number(cells[i]), table.rows[0][i], 1e-9, `${id}.${one.id}`);
+        else equal(plain(cells[i]), String(table.rows[0][i]), `${id}.${one.id}`);
+      });
     });
   }
   equal(await axe(page), [], 'accessibility of torch.distributed');
@@ -166,7 +169,7 @@ test('pytorch: against a baseline every page shows what changed', async ({page, 
     check(row >= 0, `${tool}: something changed`);
     const [now, was] = table.rows[row][at];
     const words = `${now > was ? '+' : '-'}${Math.abs((now / was - 1) * 100).toFixed(1)} %`;
-    check((await page.locator(`[data-table=${id}]`).innerText().then(plain)).replaceAll('−', '-').includes(`(${words})`), `${tool}: ${words}`);
+    await eventually(async () => (await page.locator(`[data-table=${id}]`).innerText().then(plain)).replaceAll('−', '-').includes(`(${words})`), true, `${tool}: ${words}`);
     await page.locator(`[data-table=${id}]`).getByRole('switch', {name: 'Sort by change'}).click({force: true});
     const lead = table.columns.findIndex((one) => one.type === 'number' && !['id', 'parent', 'depth'].includes(one.id));
     const change = (cells) => (cells[lead][1] === null ? -1 : Math.abs(cells[lead][0] - cells[lead][1]));

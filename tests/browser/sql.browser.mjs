@@ -23,7 +23,7 @@ test('sql: the editor runs a query, shows its rows and keeps it', async ({page, 
   const wanted = (await ask(SLOWEST)).table;
   const rows = page.locator('[data-table=result] tbody tr:not(.pad)');
   await rows.first().waitFor();
-  equal(await rows.first().locator('td').evaluateAll((cells) => cells.map((cell) => cell.title)), wanted.rows[0].map(String), 'the first row');
+  await eventually(() => rows.first().locator('td').evaluateAll((cells) => cells.map((cell) => cell.title)), wanted.rows[0].map(String), 'the first row');
   equal(await axe(page), [], 'accessibility');
   await page.getByRole('textbox', {name: 'Query'}).fill('select nam from slices');
   await page.getByRole('textbox', {name: 'Query'}).press('Control+Enter');
@@ -38,18 +38,18 @@ test('sql: the editor runs a query, shows its rows and keeps it', async ({page, 
 
 test('sql: every example and every table has an answer', async ({page, open}) => {
   await open(logdir(), hash({session: SESSION, tool: 'sql'}));
-  const failures = async (buttons) => {
-    for (let i = 0, n = await buttons.count(); i < n; i++) {
+  const failures = async (buttons, n, what) => {
+    await eventually(() => buttons.count(), n, what);
+    for (let i = 0; i < n; i++) {
       await buttons.nth(i).click();
       await page.locator('.edit [role=status]').waitFor({state: 'detached'});
       equal(await page.locator('.edit [role=alert]').count(), 0, await buttons.nth(i).innerText());
     }
-    return buttons.count();
   };
   await page.locator('[data-table=result]').waitFor();
-  equal(await failures(page.locator('.aids details').nth(0).locator('.link')), 10, 'examples');
+  await failures(page.locator('.aids details').nth(0).locator('.link'), 10, 'examples');
   await page.getByText('Tables and views').click();
-  equal(await failures(page.locator('.aids details').nth(1).locator('.link')), 15, 'tables and views');
+  await failures(page.locator('.aids details').nth(1).locator('.link'), 15, 'tables and views');
 });
 
 for (const dark of [false, true]) {
@@ -90,7 +90,6 @@ test('sql: a colon in the search field runs a query, an argument becomes a track
   equal(await axe(page), [], 'accessibility');
   await result.getByRole('button', {name: 'Close the result'}).click();
   const found = (await ask("select s.id from slices s join args a on a.slice = s.id where a.type = 'integer' limit 1")).table.rows[0][0];
-  await page.goto('about:blank');
   await open(logdir(), hash({session: SESSION, tool: 'trace_viewer', slice: found}));
   await page.locator('.drawer .args button').first().click();
   await page.locator('.labels').getByText('Queries').waitFor();

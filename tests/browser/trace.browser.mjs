@@ -4,7 +4,7 @@ import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {gunzipSync} from 'node:zlib';
 import {api, hash, plain, q, stateOf} from './captures.mjs';
-import {axe, check, equal, eventually, ROOT, settled, temporary, test} from './harness.mjs';
+import {axe, check, equal, eventually, passes, ROOT, settled, temporary, test} from './harness.mjs';
 
 const TF = 'train/bound';
 const XLA = 'xla/s';
@@ -41,7 +41,6 @@ const US = 1e6; // ps
 const ask = (path, body, session = MADE) => api(logdir(), `trace/${path}?session=${q(session)}&host=0`, body);
 
 async function opened(open, page, view) {
-  await page.goto('about:blank'); // a link alone would only move the viewer that is open
   await open(logdir(), hash({tool: 'trace_viewer', session: MADE, ...view}));
   await page.locator('.stage[data-ready]').first().waitFor();
   await settled(page);
@@ -89,7 +88,7 @@ test('trace: Ctrl adds areas and slices, their times add up once, ends are handl
   await drag(page, [x(200), y + 120], [x(400), y + 120], 'Control');
   await eventually(async () => (await plates(page)).length, 2, 'two plates');
   const words = page.locator('.drawer .top .dim');
-  check(/in 2 areas/.test(await words.innerText()), await words.innerText());
+  await eventually(async () => /in 2 areas/.test(await words.innerText()), true, 'two areas');
   const row = page.locator('.drawer tbody tr', {hasText: 'step'});
   const total = async () => Number((await row.locator('td').nth(2).getAttribute('title')).replace(' ps', ''));
   await eventually(async () => Math.abs((await total()) - 300 * US) < 6 * US, true, '100 to 400 counts once');
@@ -152,6 +151,7 @@ test('trace: the filter hides processes and categories, the link keeps it', asyn
   await opened(open, page);
   const {x, lane} = await placer(page);
   const at = [x(300), await lane('main') + 17];
+  await eventually(async () => (await pixels(page, [at, [x(450), at[1]]])).every((pixel, _, all) => pixel === all[0]), false, 'forward is drawn');
   const [drawn] = await pixels(page, [at]);
   await page.getByRole('button', {name: 'Filter tracks and categories'}).click();
   const dialog = page.getByRole('dialog');
@@ -161,10 +161,11 @@ test('trace: the filter hides processes and categories, the link keeps it', asyn
   await dialog.getByRole('checkbox', {name: 'device', exact: true}).uncheck({force: true});
   await page.keyboard.press('Escape');
   await eventually(async () => (await pixels(page, [at]))[0] !== drawn, true, 'forward is not drawn');
-  equal(await page.locator('.labels .name[title="stream 7"]').count(), 0, 'the device is hidden');
+  await eventually(() => page.locator('.labels .name[title="stream 7"]').count(), 0, 'the device is hidden');
   await eventually(async () => [stateOf(page).without, (stateOf(page).hide ?? []).length], [['op'], 1], 'in the link');
   await page.reload();
   await page.locator('.stage[data-ready]').first().waitFor();
+  await page.locator('.labels .name[title="main"]').waitFor();
   await settled(page);
   equal(await page.locator('.labels .name[title="stream 7"]').count(), 0, 'after a reload');
 });
@@ -176,9 +177,12 @@ test('trace: about says what was wrong, what the file says, what is in it', asyn
   await more(page, 'About this trace');
   const dialog = page.getByRole('dialog');
   for (const one of wanted.diagnostics) await dialog.getByText(one.text).first().waitFor();
-  for (const [key, value] of wanted.metadata) check((await dialog.innerText()).includes(key) && (await dialog.innerText()).includes(value), `metadata ${key}`);
-  const facts = plain(await dialog.innerText()).split('\n').map((line) => line.trim());
-  for (const [name] of [...wanted.categories, ...wanted.arguments]) check(facts.includes(name), `${name} is listed`);
+  await passes(async () => {
+    const text = await dialog.innerText();
+    for (const [key, value] of wanted.metadata) check(text.includes(key) && text.includes(value), `metadata ${key}`);
+    const facts = plain(text).split('\n').map((line) => line.trim());
+    for (const [name] of [...wanted.categories, ...wanted.arguments]) check(facts.includes(name), `${name} is listed`);
+  });
   equal(await axe(page), [], 'accessibility');
 });
 
@@ -190,15 +194,15 @@ test('trace: the axis counts from the start, a step, the wall clock or a zero; t
     await corner.click();
     await page.getByRole('menuitemcheckbox', {name}).click();
   };
-  check(/^\d/.test(await first()), await first());
+  await eventually(async () => /^\d/.test(await first()), true, 'from the start');
   await pick('from the step in view');
   await eventually(async () => /^[+-]/.test(await first()), true, 'signed');
-  check(/^from step/.test(plain(await corner.innerText())), 'which step');
+  await eventually(async () => /^from step/.test(plain(await corner.innerText())), true, 'which step');
   await pick('wall clock (UTC)');
   const info = await api(logdir(), `trace/tracks?session=${q(TF)}&host=0`);
   const start = new Date(Number(BigInt(info.start_ns) / 1000000n));
   await eventually(async () => (await first()).slice(0, 5), start.toISOString().slice(11, 16), 'hours and minutes');
-  equal(plain(await corner.innerText()), `UTC ${start.toISOString().slice(0, 10)}`, 'the day');
+  await eventually(async () => plain(await corner.innerText()), `UTC ${start.toISOString().slice(0, 10)}`, 'the day');
   // The zero is set where the selection begins.
   const {timeAt} = await placer(page);
   const box = await page.locator('.stage canvas').first().boundingBox();
@@ -206,8 +210,10 @@ test('trace: the axis counts from the start, a step, the wall clock or a zero; t
   await corner.click();
   await page.getByRole('menuitem', {name: 'Set the zero at the selection'}).click();
   await eventually(async () => Math.abs(stateOf(page).zero - timeAt(box.x + 300)) < (timeAt(box.x + 3) - timeAt(box.x)), true, 'zero in the link');
-  await page.mouse.move(box.x + 300, box.y + 90);
-  await eventually(async () => /^[+-]0\.?\d*/.test(plain(await page.locator('.axis .cursor').innerText())), true, 'time at the pointer');
+  await eventually(async () => {
+    await page.mouse.move(box.x + 300, box.y + 90);
+    return (await page.locator('.axis .cursor').count()) === 1 && /^[+-]0\.?\d*/.test(plain(await page.locator('.axis .cursor').innerText()));
+  }, true, 'time at the pointer');
 });
 
 test('trace: tracks are filtered, found by Ctrl P, folded all at once; processes keep their name in view', async ({page, open}) => {
@@ -244,13 +250,13 @@ test('trace: totals by track, process, category and argument are those of the se
     const wanted = await ask('stats', {by});
     const rows = page.locator('.drawer tbody tr');
     await eventually(async () => (await rows.locator('td:first-child').allInnerTexts()).map(plain), wanted.rows.map((row) => (row.name === '' ? 'without it' : row.name)), `rows by ${by}`);
-    equal(await rows.first().locator('td').nth(2).getAttribute('title'), `${wanted.rows[0].total} ps`, `total by ${by}`);
+    await eventually(() => rows.first().locator('td').nth(2).getAttribute('title'), `${wanted.rows[0].total} ps`, `total by ${by}`);
   }
   await page.getByRole('radio', {name: 'Counters'}).click();
   const [counter] = (await ask('counter_stats', {})).rows;
   const cells = page.locator('.drawer tbody tr').first().locator('td');
-  await eventually(async () => (await cells.count()) === 9, true, 'counters');
-  equal(await cells.evaluateAll((nodes) => nodes.slice(1).map((node) => Number(node.title))).then((all) => [all[0], all[1], all[2], all[5]]), [counter.points, counter.min, counter.max, counter.last - counter.first], 'of the counter');
+  await eventually(() => cells.count(), 9, 'counters');
+  await eventually(() => cells.evaluateAll((nodes) => nodes.slice(1).map((node) => Number(node.title))).then((all) => [all[0], all[1], all[2], all[5]]), [counter.points, counter.min, counter.max, counter.last - counter.first], 'of the counter');
   equal(await axe(page), [], 'accessibility');
 });
 
@@ -295,7 +301,7 @@ test('trace: colours by category, process, duration and argument; palettes; grid
   const backward = [x(520), main + 23];
   const kernel = [x(700), (await lane('stream 7')) + 5];
   const seen = async () => pixels(page, [forward, backward, kernel]);
-  await settled(page);
+  await eventually(async () => (await pixels(page, [forward, [x(450), forward[1]]])).every((pixel, _, all) => pixel === all[0]), false, 'forward is drawn');
   const [a] = await seen();
   await choose(page, /^Colour/, 'category');
   await eventually(async () => { const [f, b, k] = await seen(); return f === b && f !== k; }, true, 'by category');
@@ -314,7 +320,7 @@ test('trace: colours by category, process, duration and argument; palettes; grid
   await more(page, 'Standard colours');
   const gap = [Math.round((await placer(page)).x(1000)), await lane('stream 7')];
   const line = async () => (await pixels(page, Array.from({length: 9}, (_, i) => [gap[0] - 4 + i, gap[1]]))).some((pixel, _, all) => pixel !== all[0]);
-  check(await line(), 'a grid line at 1 ms');
+  await eventually(line, true, 'a grid line at 1 ms');
   await page.locator('.stage').first().focus();
   await page.keyboard.press('g');
   await eventually(line, false, 'G takes it away');
@@ -332,7 +338,7 @@ test('trace: notes with text and colour are listed, in the link, and go away', a
   await page.keyboard.press('Shift+M');
   await page.getByRole('radio', {name: /Notes 1/}).click();
   const text = page.getByRole('textbox', {name: 'Text of the note'});
-  equal(await text.inputValue(), 'kernel', 'named after the slice');
+  await eventually(() => text.inputValue(), 'kernel', 'named after the slice');
   await text.fill('slow one');
   await text.press('Enter');
   await page.getByRole('button', {name: 'Change the colour of the note'}).click();
@@ -340,7 +346,7 @@ test('trace: notes with text and colour are listed, in the link, and go away', a
   await page.reload();
   await page.locator('.stage[data-ready]').first().waitFor();
   await page.getByRole('radio', {name: /Notes 1/}).click();
-  equal(await text.inputValue(), 'slow one', 'after a reload');
+  await eventually(() => text.inputValue(), 'slow one', 'after a reload');
   await page.locator('.notes .link').focus();
   await page.keyboard.press('Delete');
   await eventually(async () => (stateOf(page).notes ?? []).length, 0, 'deleted');
@@ -378,17 +384,20 @@ test('trace: the view is saved as a picture, a slice is copied with its source',
   await page.mouse.click(x(600), (await lane('main')) + 34);
   await page.locator('.drawer .called').getByText('matmul').waitFor();
   await page.getByRole('button', {name: 'Copy /src/model.py:42'}).click();
-  equal(await page.evaluate(() => navigator.clipboard.readText()), '/src/model.py:42', 'the place in the source');
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  await eventually(copied, '/src/model.py:42', 'the place in the source');
   await page.getByRole('button', {name: 'Copy name, times and arguments'}).click();
-  const text = await page.evaluate(() => navigator.clipboard.readText());
-  check(text.startsWith('matmul\n') && text.includes(`${200 * US} ps`) && text.includes('phase\tb'), text);
+  await passes(async () => {
+    const text = await copied();
+    check(text.startsWith('matmul\n') && text.includes(`${200 * US} ps`) && text.includes('phase\tb'), text);
+  });
 });
 
 test('trace: a compiled operation links to its graph and its statistics', async ({page, open}) => {
   const hit = (await ask('search', {q: 'hlo_op=dot', limit: 1}, XLA)).hits[0];
   await opened(open, page, {session: XLA, slice: hit.slice, t0: Number(hit.begin) - 1e9, t1: Number(hit.begin) + 1e9});
   await page.locator('.drawer').getByRole('button', {name: 'HLO statistics'}).waitFor();
-  equal(await page.locator('.drawer .links .link').allInnerTexts(), ['graph', 'roofline', 'HLO statistics'], 'pages');
+  await eventually(() => page.locator('.drawer .links .link').allInnerTexts(), ['graph', 'roofline', 'HLO statistics'], 'pages');
   await page.locator('.drawer').getByRole('button', {name: 'graph', exact: true}).click();
   await eventually(async () => [stateOf(page).tool, stateOf(page).filter, /^jit_/.test(stateOf(page).ask?.module_name ?? '')], ['graph_viewer', hit.name, true], 'the graph');
   await page.getByText(hit.name, {exact: true}).first().waitFor();
@@ -402,9 +411,11 @@ for (const [name, options] of [['light', {}], ['dark, 800 px', {dark: true, view
     await drag(page, [x(100), y + 4], [x(300), y + 4]);
     await page.locator('.drawer table').waitFor();
     equal(await axe(page), [], 'accessibility');
-    const bar = await page.locator('.tools').last().boundingBox();
-    const last = await page.locator('.tools').last().getByRole('button', {name: 'More', exact: true}).boundingBox();
-    check(last.x + last.width <= bar.x + bar.width + 1 && last.y + last.height <= bar.y + bar.height + 1, 'nothing is cut off');
+    await passes(async () => {
+      const bar = await page.locator('.tools').last().boundingBox();
+      const last = await page.locator('.tools').last().getByRole('button', {name: 'More', exact: true}).boundingBox();
+      check(last.x + last.width <= bar.x + bar.width + 1 && last.y + last.height <= bar.y + bar.height + 1, 'nothing is cut off');
+    });
   }, options);
 }
 
@@ -412,5 +423,8 @@ test('trace: a link asks for its first cells once, before the page is there', as
   const asked = [];
   page.on('request', (request) => { if (/trace\/(view|tracks|names|counters)/.test(request.url())) asked.push(`${/trace\/(\w+)/.exec(request.url())[1]} ${(JSON.parse(request.postData() ?? '{}').rows ?? []).map((row) => (row.depth ? 'flat' : 'full'))[0] ?? ''}`.trim()); });
   await opened(open, page);
-  equal(asked.sort(), ['counters full', 'names', 'tracks', 'view flat', 'view full'], 'questions of the first picture: the cells, and the strip above them');
+  const wanted = ['counters full', 'names', 'tracks', 'view flat', 'view full'];
+  await eventually(() => asked.toSorted(), wanted, 'questions of the first picture: the cells, and the strip above them');
+  await settled(page);
+  equal(asked.toSorted(), wanted, 'no more questions');
 });
