@@ -31,3 +31,9 @@ test('ranges of flat and empty data', () => {
   expect(a).toBeLessThanOrEqual(0.088);
   expect(b).toBeGreaterThanOrEqual(1.012);
 });
+
+test('steps are whole where whole ones are in sight', () => {
+  expect(ticksOf(createScale('linear', [0, 2]), 'step', 5).labels).toEqual(['0', '1', '2']);
+  expect(ticksOf(createScale('linear', [3.2, 3.8]), 'step', 4).labels.length).toBeGreaterThan(1);
+  expect(ticksOf(createScale('linear', [0, 2]), 'value', 5).labels).toContain('0.5');
+});

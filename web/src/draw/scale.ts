@@ -122,7 +122,9 @@ export function ticksOf(scale: Scale, kind: AxisKind, count: number): Ticks {
     const values = timeTicks(a, b, count, false);
     return {values, labels: values.map((v) => (v === 0 ? '0' : shortDuration(v)))};
   }
-  const values = linearTicks(a, b, count);
+  const round = linearTicks(a, b, count);
+  const whole = kind === 'step' ? round.filter(Number.isInteger) : []; // there is no step 0.5
+  const values = whole.length > 1 ? whole : round;
   return {values, labels: values.map(axisFormat(values))};
 }
 

@@ -12,6 +12,7 @@ import {loadTags} from './tags.svelte.ts';
 export interface Change {
   /** Whether a series of this run and tag (ids) may have new points. */
   touches(run: number | null, tag: number | null): boolean;
+  readonly isWanted?: boolean; // somebody asked for it: also while updates are paused
 }
 
 type State = 'connecting' | 'open' | 'polling' | 'waiting' | 'paused';
@@ -139,13 +140,21 @@ async function poll(): Promise<void> {
 export async function reload(): Promise<void> {
   inner.reloading = true;
   await firstLoad();
-  tell({touches: () => true});
+  tell({touches: () => true, isWanted: true});
   inner.reloading = false;
+}
+
+const onResume: (() => void)[] = [];
+/** Does it now, or when updates are no longer paused. */
+export function unlessPaused(work: () => void): void {
+  if (inner.state === 'paused') onResume.push(work);
+  else work();
 }
 
 export function togglePause(): void {
   if (inner.state === 'paused') {
     inner.state = 'open';
+    for (const work of onResume.splice(0)) work();
     if (inner.pending > 0) void applyChanges();
   } else {
     inner.state = 'paused';
@@ -185,6 +194,7 @@ function receive(event: StreamEvent): void {
 let applying = false;
 async function applyChanges(): Promise<void> {
   timer = 0;
+  if (inner.state === 'paused') return;
   if (applying) {
     timer = window.setTimeout(() => void applyChanges(), 100);
     return;
@@ -196,9 +206,11 @@ async function applyChanges(): Promise<void> {
   inner.pending = 0;
   try {
     await Promise.all([loadRuns(false), loadTags(false)]);
-    inner.lastChange = Date.now();
-    tell(changeOf(taken));
-    scheduleCells();
+    unlessPaused(() => {
+      inner.lastChange = Date.now();
+      tell(changeOf(taken));
+      scheduleCells();
+    });
   } catch {
     // the stream's own state says that the server is away
   }

@@ -5,7 +5,7 @@ import {ApiError, client} from '../../data/client.ts';
 import type {Columns} from '../../data/columns.ts';
 import type {ColumnsQuestion} from '../../data/types.ts';
 import type {Domain} from '../../draw/scale.ts';
-import {onChange} from '../../state/live.svelte.ts';
+import {onChange, unlessPaused} from '../../state/live.svelte.ts';
 import {runs} from '../../state/runs.svelte.ts';
 import {tagHasRun, tags} from '../../state/tags.svelte.ts';
 import {allExact} from './model.ts';
@@ -94,7 +94,8 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
     // Not more often than the answer takes to come and be drawn.
     if (timer === 0) timer = window.setTimeout(() => {
       timer = 0;
-      version++;
+      if (change.isWanted) version++;
+      else unlessPaused(() => version++);
     }, Math.min(5000, Math.max(30, cost.ms * 3, runs.shown.length > MANY ? 500 + 2 * runs.shown.length : 0)));
   });
 
