@@ -237,7 +237,7 @@ test('a dropped TSV is shown; a wrong one is refused in words', clusters, async 
     data.items.add(new File(['1\t2\n3\n'], 'bad.tsv'));
     document.querySelector('.whole').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));
   });
-  await page.getByText(/bad.tsv was not loaded: row 2 has 1 numbers/).waitFor();
+  await page.getByText(/bad.tsv was not loaded: Row 2 has 1 numbers/).waitFor();
 }, {console: false}); // the refusal is an answer of 400
 
 test('labels are edited and downloaded; bookmarks survive a file', clusters, async (page) => {
