@@ -10,7 +10,7 @@ import sonde
 import sonde.hparams
 import sonde.projector
 import sonde.summary
-from events import assert_same, assert_same_files, comparable, files, read
+from events import assert_same, assert_same_files, comparable, files, near, read
 from sonde import _tensorboardx
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "writers"
@@ -92,4 +92,4 @@ def test_keras(tmp_path, name):
             assert theirs <= mine
         return
     timed = ("batch_steps_per_second", "epoch_steps_per_second")
-    assert assert_same(tmp_path, DATA / name, timed) > 10
+    assert assert_same(tmp_path, DATA / name, timed, near) > 10  # trained anew, maybe on another processor
