@@ -93,3 +93,17 @@ def test_keras(tmp_path, name):
         return
     timed = ("batch_steps_per_second", "epoch_steps_per_second")
     assert assert_same(tmp_path, DATA / name, timed, near) > 10  # trained anew, maybe on another processor
+
+
+@pytest.mark.parametrize("name", ["keras_histograms", "keras_batch"])
+def test_keras_beside_the_original(tmp_path, name):
+    """Both trained here: equal to the last bit."""
+    keras = pytest.importorskip("keras")
+    if keras.config.backend() != "tensorflow":
+        pytest.skip("the original callback needs TensorFlow")
+    import sonde.keras
+
+    for side, callback in (("ours", sonde.keras.TensorBoard), ("original", keras.callbacks.TensorBoard)):
+        keras.backend.clear_session()  # or the second model has other names
+        calls.keras_fit(callback, str(tmp_path / side), **calls.KERAS[name])
+    assert assert_same(tmp_path / "ours", tmp_path / "original", ("batch_steps_per_second", "epoch_steps_per_second")) > 10
