@@ -60,7 +60,7 @@ for (const scheme of ['light', 'dark']) {
     await page.reload();
     await page.waitForTimeout(2500);
     if (tab === 'timeseries' && scheme === 'light') {
-      const box = await page.locator('[data-chart=ready]').first().boundingBox();
+      const box = await page.locator('#app [data-chart=ready]').first().boundingBox();
       if (box) await page.mouse.move(box.x + box.width * 0.55, box.y + box.height * 0.5);
       await page.waitForTimeout(300);
     }

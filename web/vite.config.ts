@@ -3,68 +3,80 @@ import {basename, dirname} from 'node:path';
 import type {Plugin} from 'vite';
 import {defineConfig} from 'vitest/config';
 
-/** Writes to the tag of early.js which files each dashboard needs, by the dashboard's folder. */
-function dashboardFiles(): Plugin {
+const SHELL = '/src/shell/start.ts'; // what the entry loads after the first picture
+
+/** Names in the HTML what is needed soon: the shell's files, which are fetched beside the entry, and on the tag of
+ *  early.js those of each dashboard, by the dashboard's folder. */
+function soonNeeded(): Plugin {
   return {
-    name: 'dashboard-files',
+    name: 'soon-needed',
     transformIndexHtml: {
       order: 'post',
       handler(html, {bundle = {}}) {
         const chunks = Object.values(bundle).filter((one) => one.type === 'chunk');
+        const byName = (name: string): (typeof chunks)[number] | undefined => chunks.find((chunk) => chunk.fileName === name);
         const reached = (from: readonly string[], known: Set<string>): Set<string> => {
           for (const name of from) {
             if (known.has(name)) continue;
             known.add(name);
-            reached(chunks.find((chunk) => chunk.fileName === name)?.imports ?? [], known);
+            reached(byName(name)?.imports ?? [], known);
           }
           return known;
         };
-        const first = reached(chunks.filter((chunk) => chunk.isEntry).map((chunk) => chunk.fileName), new Set());
-        const shell = new Set(chunks.filter((chunk) => first.has(chunk.fileName)).flatMap((chunk) => chunk.dynamicImports));
+        const styles = (names: readonly string[]): string[] => names.flatMap((name) => [...(byName(name)?.viteMetadata?.importedCss ?? [])]);
+        const entry = reached(chunks.filter((chunk) => chunk.isEntry).map((chunk) => chunk.fileName), new Set());
+        const first = reached(chunks.filter((chunk) => chunk.facadeModuleId?.endsWith(SHELL)).map((chunk) => chunk.fileName), new Set(entry));
+        const shell = [...first].filter((name) => !entry.has(name));
+        const links = [...shell.map((name) => `<link rel="modulepreload" fetchpriority="low" crossorigin href="./${name}">`), ...styles(shell).map((name) => `<link rel="stylesheet" crossorigin href="./${name}">`)];
+
+        const asked = new Set(chunks.filter((chunk) => first.has(chunk.fileName)).flatMap((chunk) => chunk.dynamicImports));
         const files: Record<string, string[]> = {};
         for (const chunk of chunks) {
           const folder = dirname(chunk.facadeModuleId ?? '');
           // A dashboard's own page, which the shell asks for; not the parts that this page may ask for in turn.
-          if (!shell.has(chunk.fileName) || basename(dirname(folder)) !== 'dashboards') continue;
+          if (!asked.has(chunk.fileName) || basename(dirname(folder)) !== 'dashboards') continue;
           const needed = [...reached([chunk.fileName], new Set(first))].filter((name) => !first.has(name));
-          const styles = needed.flatMap((name) => [...(chunks.find((one) => one.fileName === name)?.viteMetadata?.importedCss ?? [])]);
-          files[basename(folder)] = [...new Set([...(files[basename(folder)] ?? []), ...needed, ...styles])];
+          files[basename(folder)] = [...new Set([...(files[basename(folder)] ?? []), ...needed, ...styles(needed)])];
         }
-        return html.replace('src="./early.js"', `src="./early.js" data-dashboards='${JSON.stringify(files)}'`);
+        return html.replace('</head>', `  ${links.join('\n    ')}\n  </head>`).replace('src="./early.js"', `src="./early.js" data-dashboards='${JSON.stringify(files)}'`);
       },
     },
   };
 }
 
-/** Everything the entry imports statically as one file. The browser is not told to compile all of it at once
- *  (allFunctionsCalledOnLoad): the first chart waits longer for that than for compiling what it calls. */
-function firstFile(): Plugin & {readonly holds: (id: string) => boolean} {
-  const first = new Set<string>();
+/** Two first files: everything the entry imports statically, and what the shell imports beyond that. The browser is not
+ *  told to compile all of it at once (allFunctionsCalledOnLoad): the first chart waits longer for that than for
+ *  compiling what it calls. */
+function firstFiles(): Plugin & {readonly nameOf: (id: string) => string | null} {
+  const [entry, shell] = [new Set<string>(), new Set<string>()];
   return {
-    name: 'first-file',
-    holds: (id) => first.has(id),
+    name: 'first-files',
+    nameOf: (id) => (entry.has(id) ? 'first' : shell.has(id) ? 'shell' : null),
     buildEnd() {
-      const reach = (id: string): void => {
-        if (first.has(id)) return;
-        first.add(id);
-        this.getModuleInfo(id)?.importedIds.forEach(reach);
+      const reach = (id: string, into: Set<string>): void => {
+        if (into.has(id)) return;
+        into.add(id);
+        this.getModuleInfo(id)?.importedIds.forEach((one) => reach(one, into));
       };
-      for (const id of this.getModuleIds()) if (this.getModuleInfo(id)?.isEntry) reach(id);
+      for (const id of this.getModuleIds()) {
+        if (this.getModuleInfo(id)?.isEntry) reach(id, entry);
+        else if (id.endsWith(SHELL)) reach(id, shell);
+      }
     },
   };
 }
-const first = firstFile();
+const first = firstFiles();
 
 // base './' and no inlined assets: the page works behind any path prefix and under its strict CSP.
 export default defineConfig({
   base: './',
-  plugins: [svelte(), dashboardFiles(), first],
+  plugins: [svelte(), soonNeeded(), first],
   build: {
     target: 'es2023',
     assetsInlineLimit: 0,
     modulePreload: {polyfill: false},
     chunkSizeWarningLimit: 900,
-    rolldownOptions: {output: {codeSplitting: {groups: [{name: 'first', test: (id: string) => first.holds(id), priority: 2}, {name: 'shared', test: /src\/(parts|draw|text|state)\//, minShareCount: 3}]}}},
+    rolldownOptions: {output: {codeSplitting: {groups: [{name: 'first', test: (id: string) => first.nameOf(id) === 'first', priority: 3}, {name: 'shell', test: (id: string) => first.nameOf(id) === 'shell', priority: 2}, {name: 'shared', test: /src\/(parts|draw|text|state)\//, minShareCount: 3}]}}},
   },
   worker: {format: 'es'},
   server: {proxy: {'/api': 'http://127.0.0.1:6006', '/data': 'http://127.0.0.1:6006'}},

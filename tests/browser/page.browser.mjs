@@ -133,7 +133,7 @@ test('filter, isolate, hide all; the link restores the view', async ({page, open
   const other = await context.newPage();
   await eventually(async () => {
     await other.goto(page.url());
-    await other.locator('[data-chart=ready]').first().waitFor();
+    await other.locator('#app [data-chart=ready]').first().waitFor();
     return [await other.locator('[data-card]').count(), await other.locator('[data-row][aria-selected=true]').count(), await filterRuns(other).inputValue()];
   }, [1, 1, '^a/'], 'cards, runs and filter of the copied link');
 });

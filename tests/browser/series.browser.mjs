@@ -65,7 +65,7 @@ test('run table: last value and other columns equal the data, sorting by them', 
 
 test('hyper-parameters: columns, filter, groups and colours', async ({page, open}) => {
   await open(corpus('hparams_grid'));
-  await page.locator('[data-chart=ready]').first().waitFor();
+  await page.locator('#app [data-chart=ready]').first().waitFor();
   await settled(page);
   await addColumn(page, 'optimizer');
   await eventually(async () => (await tableRows(page)).filter((row) => row.includes('adam')).length, 8, 'four trials with adam, each with its validation run');
@@ -155,7 +155,7 @@ test('pins, several tags in one chart; the link restores all of it', async ({pag
   const other = await context.newPage();
   await eventually(async () => {
     await other.goto(page.url());
-    await other.locator('[data-chart=ready]').first().waitFor();
+    await other.locator('#app [data-chart=ready]').first().waitFor();
     await settled(other);
     return {
       cards: await other.locator('[data-card]').evaluateAll((cards) => cards.map((one) => one.dataset.card)), groups: await groupRows(other),

@@ -124,7 +124,7 @@ test('alerts: a toast goes by itself, a lost server is named and found again', a
 
 test('one run table for all tabs: what is hidden or filtered in one is so in the others', async ({page, open}) => {
   await open(corpus('keras_fit'), '#timeseries');
-  await page.locator('[data-chart=ready]').first().waitFor();
+  await page.locator('#app [data-chart=ready]').first().waitFor();
   await eventually(async () => (await tableRows(page)).map((row) => row[0]), ['train', 'validation'], 'runs');
   await page.getByRole('checkbox', {name: 'Show train', exact: true}).click();
   for (const tab of ['Histograms', 'Distributions', 'Time series']) {
@@ -172,7 +172,7 @@ test('loading: cards stand before their data; one that fails leaves the others a
   await card(page, 'train/epoch').waitFor();
   await card(page, 'train/loss').waitFor();
   await plot(page, 'eval/acc').waitFor();
-  equal(await page.locator('[data-chart=ready]').count(), 1, 'the chart that came with the page');
+  equal(await page.locator('#app [data-chart=ready]').count(), 1, 'the chart that came with the page');
   equal(await plot(page, 'train/loss').count(), 0, 'a chart before its data');
   release();
   await plot(page, 'train/loss').waitFor();

@@ -1,29 +1,24 @@
-// The page's entry: styles, texts, then the shell into #app. Dashboards are loaded by the shell.
-import {mount} from 'svelte';
+// The page's entry: styles, texts, the first answers and the first chart; then the shell, which is a file of its own.
 import './tokens.css';
 import './parts/parts.css';
-import dashboardMessages from './dashboards/messages.json';
+import timeSeriesMessages from './dashboards/time_series/messages.json';
+import {drawFirstPicture} from './dashboards/time_series/first-picture.ts';
 import partMessages from './parts/messages.json';
-import shellMessages from './shell/messages.json';
 import {dropBroughtColumns, hasBrought} from './data/brought.ts';
-import App from './shell/App.svelte';
 import {beginLoad} from './state/live.svelte.ts';
-import {afterPicture, shellStands} from './state/picture.svelte.ts';
-import {addMessages} from './text/messages.ts';
+import {afterPicture, onScreen} from './state/picture.svelte.ts';
+import {addMessages, t} from './text/messages.ts';
 
 addMessages(partMessages);
-addMessages(shellMessages);
-addMessages(dashboardMessages);
+addMessages(timeSeriesMessages);
 
-// Answers that came with the page are there at once: the shell is drawn with them, not before them.
-const brought = hasBrought();
-const begun = beginLoad();
-void afterPicture().then(dropBroughtColumns);
-if (brought) void begun.then(start);
-else start();
+void begin(hasBrought(), beginLoad());
 
-function start(): void {
-  const target = document.getElementById('app');
-  if (target !== null) mount(App, {target});
-  shellStands();
+async function begin(brought: boolean, loaded: Promise<void>): Promise<void> {
+  void afterPicture().then(dropBroughtColumns);
+  const drawn = brought && (await loaded.then(drawFirstPicture)); // without answers the shell says what it waits for
+  if (drawn) await onScreen(); // the shell is work for some frames
+  const shell = await import('./shell/start.ts').catch(() => null);
+  if (shell === null) document.body.textContent = t('parts.no_shell');
+  else shell.startShell();
 }

@@ -1,5 +1,5 @@
 import {afterEach, expect, test} from 'vitest';
-import {dropBroughtColumns, hasBrought, sameQuestion, takeBrought, takeBroughtColumns} from './brought.ts';
+import {broughtColumns, dropBroughtColumns, hasBrought, sameQuestion, takeBrought} from './brought.ts';
 
 const QUESTION = {x: 'step', px: 400, agg: ['min', 'max'], smooth: {kind: 'ema', p: 0.6}, series: [{tag: 'loss', runs: [0, 1]}], group: null};
 
@@ -36,15 +36,12 @@ test.each([
   expect(sameQuestion(QUESTION, asked)).toBe(same);
 });
 
-test('columns are taken for the first question only', () => {
+test('columns answer their question until they are dropped', () => {
   bring('columns/first?question=x', JSON.stringify({question: QUESTION, columns: btoa('SND1')}));
-  expect(takeBroughtColumns('nearest', QUESTION)).toBeUndefined();
-  expect([...new Uint8Array(takeBroughtColumns('columns', {...QUESTION, px: 340})!)]).toEqual([0x53, 0x4e, 0x44, 0x31]);
-  expect(takeBroughtColumns('columns', QUESTION)).toBeUndefined();
-});
-
-test('columns that nobody took in time are not taken any more', () => {
-  bring('columns/first?question=x', JSON.stringify({question: QUESTION, columns: btoa('SND1')}));
+  expect(broughtColumns('nearest', QUESTION)).toBeUndefined();
+  expect([...new Uint8Array(broughtColumns('columns', {...QUESTION, px: 340})!)]).toEqual([0x53, 0x4e, 0x44, 0x31]);
+  expect(broughtColumns('columns', {...QUESTION, x: 'wall'})).toBeUndefined();
+  expect(broughtColumns('columns', QUESTION)).toBeDefined();
   dropBroughtColumns();
-  expect(takeBroughtColumns('columns', QUESTION)).toBeUndefined();
+  expect(broughtColumns('columns', QUESTION)).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 // Answers that came with the page: the HTML names what its code asks for first, the server has written the answers
-// into it (docs/api.md, "Answers in the page"). Each is taken once.
+// into it (docs/api.md, "Answers in the page"). Each is taken once, but the columns of the first chart are drawn twice:
+// before the shell stands and in it.
 
 const FINER = 2; // times the wanted pixels that are still worth taking
 const COARSER = 0.85;
@@ -23,24 +24,30 @@ export function hasBrought(): boolean {
 
 interface FirstColumns {
   readonly question: Readonly<Record<string, unknown>>;
-  readonly columns: string; // base64
+  readonly columns: ArrayBuffer;
 }
 
-const broughtColumns = (): HTMLElement | undefined => elementOf((answer) => answer.startsWith('api/v1/columns/first'));
+const element = (): HTMLElement | undefined => elementOf((answer) => answer.startsWith('api/v1/columns/first'));
+const read = new WeakMap<HTMLElement, FirstColumns>();
 
-/** What nobody took for the first picture grows old from here on. */
+function firstColumns(): FirstColumns | undefined {
+  const from = element();
+  if (from === undefined || read.has(from)) return from && read.get(from);
+  const {question, columns} = JSON.parse(from.textContent ?? '') as {question: FirstColumns['question']; columns: string};
+  const first = {question, columns: bytesOf(columns)};
+  read.set(from, first);
+  return first;
+}
+
+/** From here on the data have grown old: a question goes to the server. */
 export function dropBroughtColumns(): void {
-  broughtColumns()?.remove();
+  element()?.remove();
 }
 
 /** The columns of the first chart, if they answer what is asked: the same question for about as many pixels. */
-export function takeBroughtColumns(path: string, asked: unknown): ArrayBuffer | undefined {
-  if (path !== 'columns') return undefined;
-  const element = broughtColumns();
-  if (element === undefined) return undefined;
-  element.remove(); // the first question is the only one it can answer
-  const {question, columns} = JSON.parse(element.textContent ?? '') as FirstColumns;
-  return sameQuestion(question, asked as Record<string, unknown>) ? bytesOf(columns) : undefined;
+export function broughtColumns(path: string, asked: object): ArrayBuffer | undefined {
+  const first = path === 'columns' ? firstColumns() : undefined;
+  return first !== undefined && sameQuestion(first.question, asked as Record<string, unknown>) ? first.columns : undefined;
 }
 
 export function sameQuestion(brought: Readonly<Record<string, unknown>>, asked: Readonly<Record<string, unknown>>): boolean {

@@ -1,6 +1,6 @@
 // Talks to /api/v1. Paths are relative to the page, so any path prefix works. A token in the page's
 // URL is kept in memory and sent as a header, because a cross-site frame gets no cookies.
-import {takeBrought, takeBroughtColumns} from './brought.ts';
+import {broughtColumns, takeBrought} from './brought.ts';
 import {decodeColumns, type Columns} from './columns.ts';
 import {sentence} from '../text/format.ts';
 
@@ -111,7 +111,7 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
     get: async <T>(path: string, query: Query = {}, options: AskOptions = {}) =>
       (await getTagged<T>(relative(url(path, query), base), options)).value,
     ask: async <T>(path: string, body: unknown, options: AskOptions = {}) => (await post(path, body, options)).json() as Promise<T>,
-    columns: async (path, body, options = {}) => decodeColumns(takeBroughtColumns(path, body) ?? (await (await post(path, body, options)).arrayBuffer())),
+    columns: async (path, body, options = {}) => decodeColumns(broughtColumns(path, body as object) ?? (await (await post(path, body, options)).arrayBuffer())),
     getColumns: async (path, query = {}, options = {}) => {
       const init = options.signal === undefined ? {} : {signal: options.signal};
       return decodeColumns(await (await raw(relative(url(path, query), base), init)).arrayBuffer());

@@ -35,6 +35,12 @@ function load(): Habits {
 
 export const habits: Habits = $state(load());
 
+/** How wide the run panel is in a window of this width; 0 = closed. */
+export function panelWidthIn(width: number): number {
+  return width < 900 ? Math.min(habits.panelWidth, 200) : habits.panelWidth;
+}
+export const NARROW = 640; // below: the run panel is a sheet
+
 /** Called once by the shell. */
 export function keepHabits(): () => void {
   return $effect.root(() => {

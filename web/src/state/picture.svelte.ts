@@ -2,6 +2,7 @@
 // soon after the shell stands when the dashboard in view paints none; what it also wants to show is put up
 // then, a few parts a frame.
 const PATIENCE_MS = 400;
+const UNSEEN_MS = 100;
 const PARTS_A_FRAME = 2;
 const MOST_FRAMES = 20;
 
@@ -9,6 +10,7 @@ let tell: () => void = () => {};
 const told = new Promise<void>((resolve) => (tell = resolve));
 let parts = $state(1);
 let begun = false;
+let standIn: () => void = () => {};
 
 export const picture = {
   /** Whether the first picture has been on the screen. */
@@ -26,10 +28,24 @@ function grow(frame: number): void {
   if (parts < Infinity) requestAnimationFrame(() => grow(frame + 1));
 }
 
+/** What was painted now is on the screen: two frames later, or a moment later in a window that draws none. */
+export function onScreen(): Promise<void> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
+    setTimeout(resolve, UNSEEN_MS);
+  });
+}
+
+/** Something stands in for the first picture; `remove` is called as soon as the picture itself is painted. */
+export function standsIn(remove: () => void): void {
+  standIn = remove;
+}
+
 /** Data have been painted. They are on the screen two frames later: the rest begins then. */
 export function pictureShown(): void {
   if (begun) return;
   begun = true;
+  standIn();
   const begin = (): void => {
     tell();
     grow(0);

@@ -16,6 +16,13 @@ export const theme = {
   },
 };
 
+export function applyTheme(): void {
+  const root = document.documentElement;
+  root.dataset['theme'] = theme.dark ? 'dark' : 'light';
+  root.dataset['density'] = habits.density;
+  ink = readInk(root);
+}
+
 export function keepTheme(): () => void {
   const onChange = (): void => void (inner.systemDark = system.matches);
   const forced = matchMedia('(forced-colors: active)');
@@ -27,10 +34,7 @@ export function keepTheme(): () => void {
   const stop = $effect.root(() => {
     $effect.pre(() => {
       void inner.contrast;
-      const root = document.documentElement;
-      root.dataset['theme'] = theme.dark ? 'dark' : 'light';
-      root.dataset['density'] = habits.density;
-      ink = readInk(root);
+      applyTheme();
     });
   });
   return () => {

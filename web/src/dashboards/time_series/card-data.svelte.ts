@@ -7,14 +7,11 @@ import type {ColumnsQuestion} from '../../data/types.ts';
 import type {Domain} from '../../draw/scale.ts';
 import {onChange, unlessPaused} from '../../state/live.svelte.ts';
 import {runs} from '../../state/runs.svelte.ts';
-import {tagHasRun, tags} from '../../state/tags.svelte.ts';
+import {tags} from '../../state/tags.svelte.ts';
+import type {Loaded} from './card-model.ts';
+import {MANY, questionOf} from './card-question.ts';
 import {allExact} from './model.ts';
-import {settingsOf, view, zoomOf} from './settings.svelte.ts';
-
-export interface Loaded {
-  readonly columns: Columns;
-  readonly range: Domain | null;
-}
+import {zoomOf} from './settings.svelte.ts';
 
 export interface CardData {
   readonly base: Loaded | null; // the whole range
@@ -28,9 +25,6 @@ export interface CardData {
   stop(): void;
 }
 
-const OVERVIEW_CELLS = 27_000; // points a card asks for at first
-const FINE_CELLS = 120_000; // for the one card that is looked at
-const MANY = 50; // lines; above that only what every line needs is asked for
 const AT_ONCE = 3;
 const QUICK_MS = 120; // between two questions of the card whose range is being changed
 const REST_MS = 200; // after which a range counts as chosen, for the other cards
@@ -99,29 +93,8 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
     }, Math.min(5000, Math.max(30, cost.ms * 3, runs.shown.length > MANY ? 500 + 2 * runs.shown.length : 0)));
   });
 
-  function question(range: Domain | null, grouped: boolean, px: number): ColumnsQuestion | null {
-    const s = settingsOf(key);
-    const grouping = runs.groups.length > 0;
-    const wanted = grouped ? [] : !grouping ? runs.shown : s.members === 'hide' ? runs.ungrouped.filter((run) => runs.isShown(run.id)) : runs.shown;
-    const sets = grouped ? runs.groups.map((group) => ({key: group.key, runs: group.members.filter((run) => runs.isShown(run.id)).map((run) => run.id)})) : [];
-    const series = cardTags.map((name) => {
-      const tag = tags.find('scalar', name);
-      const ids = grouped ? sets.flatMap((set) => set.runs) : wanted.map((run) => run.id);
-      const having = tag === undefined ? [] : ids.filter((id) => tagHasRun(tag, id));
-      return {tag: name, runs: having};
-    });
-    const total = series.reduce((sum, one) => sum + one.runs.length, 0);
-    if (total === 0 || (grouped && sets.every((set) => set.runs.length === 0))) return null;
-    const lines = grouped ? Math.max(1, sets.length) : total;
-    const many = lines > MANY;
-    const cells = looked === key ? FINE_CELLS : OVERVIEW_CELLS;
-    const agg = many ? ['min', 'max', 'last'] : ['min', 'max', 'mean', 'last', 'wall'];
-    if (s.x.startsWith('tag:')) agg.push('step');
-    return {
-      x: s.x, xscale: s.xscale, range, px: Math.max(24, Math.min(px, Math.floor(cells / lines))), agg, smooth: s.smooth,
-      restarts: view.restarts, series: series.map((one) => ({...one, runs: !grouped && one.runs.length === runs.all.length && many ? 'all' : one.runs})),
-      group: grouped ? {sets, centre: s.centre, band: s.band === 'none' ? 'minmax' : s.band} : null,
-    };
+  function question(range: Domain | null, grouped: boolean): ColumnsQuestion | null {
+    return questionOf({key, tags: cardTags, range, grouped, width: widthPx(), fine: looked === key});
   }
 
   async function load(slot: string, q: ColumnsQuestion | null, put: (loaded: Loaded | null) => void, current: Loaded | null): Promise<void> {
@@ -194,10 +167,9 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
       const zoom = range;
       void version;
       const grouping = runs.groups.length > 0;
-      const px = Math.max(64, Math.round(widthPx()));
       const asks = {
-        base: question(null, false, px), groups: grouping ? question(null, true, px) : null,
-        detail: zoom === null ? null : question(zoom, false, px), groupsDetail: zoom !== null && grouping ? question(zoom, true, px) : null,
+        base: question(null, false), groups: grouping ? question(null, true) : null,
+        detail: zoom === null ? null : question(zoom, false), groupsDetail: zoom !== null && grouping ? question(zoom, true) : null,
       };
       untrack(() => {
         void load('detail', asks.detail, (loaded) => (detail = loaded), detail);

@@ -1,6 +1,7 @@
 // Which cards stand where: tags grouped by what is before their first slash, or one flat list while a
 // filter is active.
 import type {Tag} from '../../data/types.ts';
+import {t} from '../../text/messages.ts';
 
 export interface CardSpec {
   readonly key: string; // stable: tags joined
@@ -15,7 +16,7 @@ export interface Section {
 }
 
 const JOIN = '\n';
-export const SINGLE = '\0single'; // section of the tags without a group
+const SINGLE = '\0single'; // section of the tags without a group
 
 export function cardKey(tags: readonly string[]): string {
   return tags.join(JOIN);
@@ -55,6 +56,11 @@ export function sectionsOf(tags: readonly Tag[]): Section[] {
     else single.push(...cards);
   }
   return out;
+}
+
+export function sectionName(section: Section): string {
+  if (section.id !== SINGLE) return section.name;
+  return section.cards.length === 1 ? section.cards[0]!.title : t('ts.single');
 }
 
 /** Which sections are open: the user's choice, else the first two and what fits a dozen cards. */

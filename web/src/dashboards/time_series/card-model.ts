@@ -1,0 +1,52 @@
+// The picture of one card: its series with the names and inks of the runs, and how they are drawn.
+import type {Columns} from '../../data/columns.ts';
+import type {ChartModel, ChartSeries} from '../../draw/chart-model.ts';
+import {slotInk} from '../../draw/palette.ts';
+import type {Domain} from '../../draw/scale.ts';
+import {runs} from '../../state/runs.svelte.ts';
+import {sidecar} from '../../state/sidecar.svelte.ts';
+import {theme} from '../../state/theme.svelte.ts';
+import {xTitleOf} from './describe.ts';
+import {seriesOf} from './model.ts';
+import type {CardSpec} from './sections.ts';
+import {view, type CardSettings} from './settings.svelte.ts';
+
+export interface Loaded {
+  readonly columns: Columns;
+  readonly range: Domain | null;
+}
+
+/** The lines of the runs and, in front of them, those of the groups. */
+export function cardSeries(card: CardSpec, settings: CardSettings, lines: Loaded | null, centres: Loaded | null): readonly ChartSeries[] {
+  const groups = runs.groups;
+  const grouped = groups.length > 0;
+  const shared = {
+    tags: card.tags, settings, dark: theme.dark, parts: view.restarts === 'all',
+    nameOf: (id: number) => (runs.byId(id) === undefined ? String(id) : runs.nameOf(runs.byId(id)!)), inkOf: runs.ink,
+    groupOf: (index: number) => ({key: groups[index]?.key ?? '', ink: slotInk(groups[index]?.index ?? index, theme.dark)}),
+  };
+  const out: ChartSeries[] = [];
+  if (lines !== null) out.push(...seriesOf({...shared, columns: lines.columns, complete: lines.range === null, thin: grouped && settings.members === 'thin'}).filter((one) => runs.isShown(one.run)));
+  if (centres !== null && grouped) out.push(...seriesOf({...shared, columns: centres.columns, complete: centres.range === null, thin: false}));
+  return out;
+}
+
+export interface Sight {
+  readonly whole: Loaded | null; // the data of the whole range, which says where x begins and ends
+  readonly shown: readonly (Loaded | null)[]; // what the series were made of
+  readonly zoom: {readonly x: Domain | null; readonly y: Domain | null};
+  readonly labels: boolean; // names at the lines' ends
+}
+
+export function cardModel(card: CardSpec, settings: CardSettings, series: readonly ChartSeries[], {whole, shown, zoom, labels}: Sight): ChartModel {
+  const head = whole?.columns.head;
+  const extent = head !== undefined && typeof head['x0'] === 'number' && typeof head['x1'] === 'number' && head['x1'] > head['x0'] ? ([head['x0'], head['x1']] as const) : null;
+  return {
+    title: card.tags.join(', '), series, xKind: settings.x.startsWith('tag:') ? 'value' : (settings.x as 'step'), xTitle: xTitleOf(settings.x),
+    xScale: settings.xscale, yScale: settings.yscale, xView: zoom.x, xExtent: zoom.x === null ? (settings.xscale === 'log' ? null : extent) : null,
+    yView: zoom.y ?? (settings.ymin !== null && settings.ymax !== null ? [settings.ymin, settings.ymax] : null),
+    outliers: settings.outliers, ghost: settings.ghost, labels,
+    fine: zoom.x !== null && shown.every((loaded) => loaded === null || (loaded.range?.[0] === zoom.x![0] && loaded.range[1] === zoom.x![1])),
+    notes: (sidecar.doc.annotations ?? []).filter((note) => settings.x === 'step' && (note.tag === undefined || card.tags.includes(note.tag))).map((note) => ({x: note.x, text: note.text})),
+  };
+}

@@ -1,0 +1,16 @@
+// The shell into #app. Dashboards are loaded by the shell.
+import {mount} from 'svelte';
+import dashboardMessages from '../dashboards/messages.json';
+import {shellStands} from '../state/picture.svelte.ts';
+import {addMessages} from '../text/messages.ts';
+import App from './App.svelte';
+import shellMessages from './messages.json';
+
+addMessages(shellMessages);
+addMessages(dashboardMessages);
+
+export function startShell(): void {
+  const target = document.getElementById('app');
+  if (target !== null) mount(App, {target});
+  shellStands();
+}
