@@ -54,6 +54,13 @@ for (const [what, hash] of Object.entries({
   });
 }
 
+test('a window that is hidden gets its shell at once', async ({page, open}) => {
+  await page.addInitScript(() => Object.defineProperty(document, 'hidden', {get: () => true}));
+  await open(logdir());
+  await page.locator('.hdr .brand').waitFor();
+  equal(await page.locator('.first').count(), 0, 'what stood in');
+});
+
 test('without the shell\'s file the page says so', async ({page, open}) => {
   await page.route(SHELL, (route) => route.abort());
   await open(logdir());

@@ -227,6 +227,30 @@ test('new points and new runs appear without a reload; pause holds them back', a
   await page.waitForFunction(() => document.querySelector('[data-card] [data-chart]')?.getAttribute('aria-label')?.includes('to 3'));
 });
 
+test('a pause also holds back what is on its way', async ({page, open}) => {
+  const dir = temporary();
+  const path = writeRun(dir, 'one', [[0, {loss: 1}], [1, {loss: 2}]]);
+  await open(dir);
+  await ready(page, 'loss');
+  await page.getByRole('button', {name: /^Live/}).waitFor(); // the stream is open
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  await page.route(/\/api\/v1\/runs\?since/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  const asked = page.waitForRequest(/\/api\/v1\/runs\?since/);
+  append(path, 1.7e9 + 2, 2, {loss: 3});
+  await asked;
+  await page.keyboard.press('p');
+  release();
+  await settled(page);
+  const label = () => card(page, 'loss').locator('[data-chart]').getAttribute('aria-label');
+  check((await label()).includes('to 1'), `paused but drawn: ${await label()}`);
+  await page.keyboard.press('p');
+  await eventually(async () => (await label()).includes('to 2'), true, 'drawn after the pause');
+});
+
 test('an empty directory is explained and fills by itself', async ({page, open}) => {
   const dir = temporary();
   await open(dir);
