@@ -82,6 +82,11 @@ function xRange(model: ChartModel): Domain {
   return [lo, hi];
 }
 
+function withEnds(fitted: Domain, ends: ChartModel['yEnds']): Domain {
+  const [lo, hi] = [ends?.[0] ?? fitted[0], ends?.[1] ?? fitted[1]];
+  return lo < hi ? [lo, hi] : fitted;
+}
+
 const FEW_VALUES = 60;
 const MOST_VALUES = 40_000; // enough for quantiles; more would only cost time
 
@@ -110,7 +115,7 @@ function yRange(model: ChartModel, [x0, x1]: Domain): {domain: Domain; above: nu
     lo = selectAt(used, quantile ? Math.ceil((n - 1) * model.outliers) : 0);
     hi = selectAt(used, quantile ? Math.floor((n - 1) * (1 - model.outliers)) : n - 1);
   }
-  const domain = model.yView ?? niceDomain(model.yScale, lo, hi);
+  const domain = model.yView ?? withEnds(niceDomain(model.yScale, lo, hi), model.yEnds);
   let [above, below] = [0, 0];
   for (let i = 0; i < n; i++) {
     if (used[i]! > domain[1]) above++;

@@ -45,6 +45,8 @@ export interface ChartModel {
   /** Typed or zoomed ranges; null = fit the data. */
   readonly xView: Domain | null;
   readonly yView: Domain | null;
+  /** Typed ends of y; an end that is null fits the data. */
+  readonly yEnds?: readonly [number | null, number | null];
   /** The whole range of the data when the series hold only a part of it. */
   readonly xExtent?: Domain | null;
   /** Share of values ignored at each end when fitting y: 0.05 = TensorBoard's rule. */

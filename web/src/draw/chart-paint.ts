@@ -214,6 +214,7 @@ function paintBand(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink)
     while (from < x.length && !(Number.isFinite(bandLo![from]!) && Number.isFinite(bandHi![from]!))) from++;
     let to = from;
     while (to < x.length && Number.isFinite(bandLo![to]!) && Number.isFinite(bandHi![to]!)) to++;
+    if (to - from === 1) pen.fillRect(layout.px(x[from]!) - 3, layout.py(bandHi![from]!), 6, layout.py(bandLo![from]!) - layout.py(bandHi![from]!));
     if (to - from > 1) {
       pen.beginPath();
       for (let i = from; i < to; i++) {
@@ -288,7 +289,7 @@ function paintExtents(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: I
 /** Points as dots when they are far apart. */
 function paintDots(pen: Pen, series: ChartSeries, layout: ChartLayout): void {
   const n = series.x.length;
-  if (!series.exact || n === 0 || series.bandLo !== undefined) return;
+  if (!series.exact || n === 0) return;
   const span = Math.abs(layout.px(series.x[n - 1]!) - layout.px(series.x[0]!));
   if (n > 1 && span / (n - 1) < 12) return;
   pen.fillStyle = series.colour;
@@ -393,7 +394,9 @@ export const LABEL_ROOM = 96;
 /** Names at the right end of the lines, pushed apart. */
 function paintLabels(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink): void {
   const labels = [];
+  const grouped = model.series.some((series) => series.run < 0);
   for (const series of model.series) {
+    if (grouped && series.run >= 0) continue; // members behind their group's line
     let last = -1;
     for (let i = 0; i < series.x.length; i++) if (Number.isFinite(series.y[i]!) && series.x[i]! <= layout.x.domain[1]) last = i;
     if (last >= 0) labels.push({y: Math.max(layout.top, Math.min(layout.bottom, layout.py(series.y[last]!))), series});

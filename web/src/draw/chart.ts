@@ -72,6 +72,7 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
     return () => {
       if (ended) return true;
       if (painting === null) {
+        overlay = build(); // ticks make room for its plates
         nextLayout = layoutChart(next, width, height, nextInk, pen!, next.labels ? {right: LABEL_ROOM} : {});
         let onto = pen!;
         if (whole) size(base, width, height, ratio);

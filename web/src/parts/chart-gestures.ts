@@ -122,7 +122,7 @@ export function createGestures(host: Host): Gestures {
         const y: Domain = [layout.y.value(unit(Math.min(a.y, b.y))), layout.y.value(unit(Math.max(a.y, b.y)))];
         const thinY = dy < SMALL * 2;
         const thinX = dx < SMALL * 2;
-        host.view(thinX ? layout.x.domain : x, thinY ? null : y);
+        host.view(thinX ? (host.chart()?.model?.xView ?? null) : x, thinY ? null : y);
       } else if (was === 'axis' && dx < 3) {
         const value = snap(at.x);
         if (value !== null) host.select(value, null);

@@ -241,6 +241,17 @@ function want(who: string, columns: readonly string[]): void {
   if (missing.length > 0) afterPicture().then(() => fetchCells(missing)).catch(() => {}); // cells stay empty; the next change asks again
 }
 
+/** Keeps the cells that decide what is shown, in which order and colour. Called once by the shell. */
+export function keepCells(): () => void {
+  const hparamsOf = (spec: string): string[] => (spec.startsWith('hparam:') ? spec.slice(7).split(',').map((name) => `hparam:${name}`) : []);
+  return $effect.root(() => {
+    $effect(() => {
+      const sort = runsView.sort[0];
+      wantColumns('view', [...new Set([...runsView.filters.map((filter) => filter.col), ...hparamsOf(runsView.group), ...hparamsOf(runsView.colour), ...(sort.includes(':') ? [sort] : [])])]);
+    });
+  });
+}
+
 export async function refreshCells(): Promise<void> {
   const all = new Set<string>();
   for (const columns of wanted.values()) for (const column of columns) all.add(column);

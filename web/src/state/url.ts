@@ -48,6 +48,15 @@ export function readUrl(href: string): UrlState {
   return {tab, slices, saved: view.startsWith('@') ? view.slice(1) : null};
 }
 
+const LEGACY_QUERY = ['smoothing', 'tagFilter', 'runFilter', 'runColorGroup', 'pinnedCards'];
+
+/** The address without what was read from TensorBoard's query: once taken over, it must not come back. */
+export function withoutLegacy(href: string): string {
+  const url = new URL(href);
+  for (const key of LEGACY_QUERY) url.searchParams.delete(key);
+  return url.href;
+}
+
 /** Query and hash parameters of TensorBoard's own links; Sonde's view wins where both speak. */
 function legacy(query: URLSearchParams, hash: ReadonlyMap<string, string>, slices: Slices): void {
   const put = (slice: string, field: string, value: unknown): void => {

@@ -4,7 +4,7 @@
 import {untrack} from 'svelte';
 import {client} from '../data/client.ts';
 import type {Sidecar} from '../data/types.ts';
-import {encodeView, hashOf, LONGEST_VIEW, readUrl, type Slices} from './url.ts';
+import {encodeView, hashOf, LONGEST_VIEW, readUrl, withoutLegacy, type Slices} from './url.ts';
 
 type Plain = Record<string, unknown>;
 interface Owned {
@@ -122,6 +122,7 @@ export function keepUrl(): () => void {
   let timer = 0;
   let touched = -Infinity; // when something changed last
   last = JSON.stringify(currentSlices());
+  if (withoutLegacy(location.href) !== location.href) history.replaceState(null, '', new URL(hashOf(place.tab, currentView()), withoutLegacy(location.href)));
   const stop = $effect.root(() => {
     $effect(() => {
       const text = JSON.stringify(currentSlices());

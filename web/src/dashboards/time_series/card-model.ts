@@ -44,7 +44,7 @@ export function cardModel(card: CardSpec, settings: CardSettings, series: readon
   return {
     title: card.tags.join(', '), series, xKind: settings.x.startsWith('tag:') ? 'value' : (settings.x as 'step'), xTitle: xTitleOf(settings.x),
     xScale: settings.xscale, yScale: settings.yscale, xView: zoom.x, xExtent: zoom.x === null ? (settings.xscale === 'log' ? null : extent) : null,
-    yView: zoom.y ?? (settings.ymin !== null && settings.ymax !== null ? [settings.ymin, settings.ymax] : null),
+    yView: zoom.y, yEnds: [settings.ymin, settings.ymax],
     outliers: settings.outliers, ghost: settings.ghost, labels,
     fine: zoom.x !== null && shown.every((loaded) => loaded === null || (loaded.range?.[0] === zoom.x![0] && loaded.range[1] === zoom.x![1])),
     notes: (sidecar.doc.annotations ?? []).filter((note) => settings.x === 'step' && (note.tag === undefined || card.tags.includes(note.tag))).map((note) => ({x: note.x, text: note.text})),

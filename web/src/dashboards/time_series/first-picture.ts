@@ -14,7 +14,7 @@ import {cardModel, cardSeries} from './card-model.ts';
 import {questionOf} from './card-question.ts';
 import {stateOf} from './describe.ts';
 import {loadPins} from './pins.ts';
-import {openSections, sectionName, sectionsOf, type CardSpec, type Section} from './sections.ts';
+import {openSections, sectionName, sectionsOf, titleParts, type CardSpec, type Section} from './sections.ts';
 import {settingsOf, view, zoomOf} from './settings.svelte.ts';
 
 const LOWEST = 480; // px; the shell of a lower window looks different
@@ -81,7 +81,8 @@ function paint(card: CardSpec, {plot, state}: Page): Promise<void> | null {
 /** The page as the shell will build it, as far as the first chart needs it to stand in its place. */
 function pageOf(section: Section, card: CardSpec): Page {
   const [plot, state, chevron] = [element('div', 'plot'), element('span', 'u'), element('span', 'chevron')];
-  const head = element('header', '', element('h3', 'clip', card.title), state);
+  const [start, tail] = titleParts(card.title);
+  const head = element('header', '', element('h3', '', element('span', 'clip', start), element('span', 'tail', tail)), state);
   const cards = element('div', 'cards', element('section', 'card', head, element('div', 'field-of-plot', plot)));
   cards.style.setProperty('--card-min', `${habits.cardMin}px`);
   for (let i = 1; i < Math.min(section.cards.length, habits.pageSize); i++) cards.append(element('div', 'card soon'));

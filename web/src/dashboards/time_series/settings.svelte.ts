@@ -81,6 +81,13 @@ export function setZoom(card: string, x: Domain | null, y: Domain | null): void 
   } else setOwn(card, {zoom: range, zoomY: y === null ? null : [y[0], y[1]]});
 }
 
+/** Shows everything again: of one card, or of all. */
+export function fit(card: string | null): void {
+  if (card !== null) return setZoom(card, null, null);
+  view.zoom = null;
+  for (const key of Object.keys(view.cards)) setOwn(key, {zoom: null, zoomY: null});
+}
+
 export function smoothingText(smooth: Smoothing): string {
   if (smooth.kind === 'none' || (smooth.kind === 'ema' && smooth.p === 0)) return '';
   return `${{ema: 'EMA', mean: 'mean', gauss: 'Gauss', none: ''}[smooth.kind]} ${smooth.p}`;

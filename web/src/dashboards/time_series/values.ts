@@ -42,6 +42,7 @@ export function rangeRow(series: ChartSeries, from: number, to: number): RangeRo
   const a = nearestIndex(series.x, from);
   const b = nearestIndex(series.x, to);
   if (a < 0 || b < a) return null;
+  if (series.x[b]! < from || series.x[a]! > to) return null; // the nearest points lie outside: nothing happened in the range
   const raw = series.raw ?? series.y;
   let [min, max, stepAtMin, stepAtMax, sum, n, skipped] = [Infinity, -Infinity, NaN, NaN, 0, 0, 0];
   for (let i = a; i <= b; i++) {
