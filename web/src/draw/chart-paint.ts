@@ -7,6 +7,7 @@ import type {Ink} from './ink.ts';
 import {lowerBound} from './nearest.ts';
 import {alpha} from './palette.ts';
 import type {Pen} from './pen.ts';
+import {formatStep} from '../text/format.ts';
 
 const POINTS_PER_SLICE = 3000;
 
@@ -49,8 +50,9 @@ export function* paintChart(pen: Pen, model: ChartModel, layout: ChartLayout, in
   }
   let dash: readonly number[] | null = null; // what the pen has
   for (const series of model.series) {
-    pen.strokeStyle = alpha(series.colour, (series.alpha ?? 1) * fade);
-    pen.lineWidth = series.width ?? (series.bandLo === undefined ? width : 1.75);
+    const isGroup = series.run < 0;
+    pen.strokeStyle = alpha(series.colour, (series.alpha ?? 1) * (isGroup ? 1 : fade));
+    pen.lineWidth = series.width ?? (isGroup ? 1.75 : width);
     if (series.parts === true) {
       paintParts(pen, series, layout, model.ghost);
       dash = null;
@@ -73,6 +75,8 @@ export function* paintChart(pen: Pen, model: ChartModel, layout: ChartLayout, in
   paintNotes(pen, model, layout, ink);
   if (model.labels) paintLabels(pen, model, layout, ink);
 }
+
+const PLATE_ROOM = 22; // beside a plate's text: its padding and what it clears, see paintPlate
 
 /** Without data (still loading) the grid stands there, but no number is claimed. */
 function paintAxes(pen: Pen, layout: ChartLayout, ink: Ink, plates: readonly number[], labels: boolean): void {
@@ -115,7 +119,7 @@ function paintAxes(pen: Pen, layout: ChartLayout, ink: Ink, plates: readonly num
     const label = under === null ? layout.xTicks.labels[i]! : `${under.slice(5)} ${layout.xTicks.labels[i]!}`;
     const half = pen.measureText(label).width / 2;
     const at = Math.min(Math.max(x, left + half - 6), width - half - 2);
-    if (at - half < free || plates.some((plate) => Math.abs(layout.px(plate) - x) < 34)) return;
+    if (at - half < free || plates.some((plate) => Math.abs(layout.px(plate) - at) < half + pen.measureText(formatStep(plate)).width / 2 + PLATE_ROOM)) return;
     pen.fillStyle = ink.text3;
     pen.fillText(label, at, bottom + 5);
     free = at + half + 6;
