@@ -138,9 +138,9 @@ test('tags are suggested and chosen by keyboard, and mean themselves', async ({p
   await open(dir);
   await ready(page, 'loss');
   const field = page.getByRole('textbox', {name: /^Filter tags/}).or(page.getByRole('combobox', {name: /^Filter tags/}));
-  await field.fill('top');
+  await field.fill('a');
   await page.getByRole('option', {name: 'acc (top+1)'}).waitFor();
-  await field.press('ArrowDown');
+  for (let i = 0; i < 2; i++) await field.press('ArrowDown');
   await field.press('Enter');
   await eventually(() => page.locator('[data-card]').evaluateAll((all) => all.map((one) => one.dataset.card)), ['acc (top+1)'], 'cards');
 });
