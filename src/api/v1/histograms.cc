@@ -1,6 +1,7 @@
 // POST histograms: the histograms of one series over its steps, in common bins or as written.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "api/v1/area.h"
@@ -107,8 +108,10 @@ std::vector<query::Column> common_columns(const std::vector<Entry>& entries) {
     walls.push_back(entry.point.wall_time);
     const auto& s = entry.stats;
     stats.insert(stats.end(), {s.min, s.max, s.num, s.sum, s.sum_squares, s.nan});
+    // TensorBoard's zeros for a histogram without values would be drawn as a fall to 0.
+    const bool values = std::ranges::any_of(entry.buckets, [](const auto& b) { return b.count > 0; });
     for (const query::Quantile& quantile : query::compressed(entry.buckets))
-      percentiles.push_back(static_cast<float>(quantile.value));
+      percentiles.push_back(values ? static_cast<float>(quantile.value) : NAN);
   }
   return {query::Column::of("step", steps), query::Column::of("wall", walls),
           query::Column::of("pct", percentiles), query::Column::of("stats", stats)};
