@@ -111,6 +111,8 @@ HistogramStats stats_of(const event::ValueView& value, std::span<const Bucket> b
         break;
     }
   }
+  // Writers put anything into the ends of an empty histogram: 0, or ±1.8e308 the wrong way round.
+  if (!(stats.num > 0)) stats.min = stats.max = std::numeric_limits<double>::quiet_NaN();
   return stats;
 }
 

@@ -44,9 +44,18 @@ const float = (number, value) => {
   return out;
 };
 
-/** What a tag has at a step: a number, or {value, description}, or {picture: bytes}. */
+const doubles = (number, values) => field(number, Buffer.from(Float64Array.from(values).buffer));
+/** A HistogramProto; `buckets` are [right edge, count]. */
+function histogram(min, max, buckets) {
+  const counts = buckets.map(([, count]) => count);
+  const num = counts.reduce((sum, count) => sum + count, 0);
+  return Buffer.concat([double(1, min), double(2, max), double(3, num), double(4, num * (min + max) / 2), double(5, num * (min * min + max * max) / 2), doubles(6, buckets.map(([right]) => right)), doubles(7, counts)]);
+}
+
+/** What a tag has at a step: a number, or {value, description}, or {picture: bytes}, or {histogram: [min, max, buckets]}. */
 function content(value) {
   if (typeof value === 'number') return float(2, value);
+  if (value.histogram !== undefined) return field(5, histogram(...value.histogram));
   if (value.picture !== undefined) return field(4, Buffer.concat([Buffer.from([1 << 3, 1, 2 << 3, 1, 3 << 3, 3]), field(4, value.picture)]));
   return Buffer.concat([float(2, value.value), field(9, field(3, Buffer.from(value.description)))]);
 }

@@ -1,6 +1,7 @@
 // POST histograms: the histograms of one series over its steps, in common bins or as written.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "api/v1/area.h"
@@ -107,8 +108,12 @@ std::vector<query::Column> common_columns(const std::vector<Entry>& entries) {
     walls.push_back(entry.point.wall_time);
     const auto& s = entry.stats;
     stats.insert(stats.end(), {s.min, s.max, s.num, s.sum, s.sum_squares, s.nan});
+    // TensorBoard gives zeros for a histogram without values, which would be drawn as a fall to 0.
+    double total = 0;
+    for (const event::Bucket& bucket : entry.buckets) total += bucket.count;
+    const bool known = std::isfinite(total) && total > 0;
     for (const query::Quantile& quantile : query::compressed(entry.buckets))
-      percentiles.push_back(static_cast<float>(quantile.value));
+      percentiles.push_back(known ? static_cast<float>(quantile.value) : NAN);
   }
   return {query::Column::of("step", steps), query::Column::of("wall", walls),
           query::Column::of("pct", percentiles), query::Column::of("stats", stats)};

@@ -1,14 +1,16 @@
 // Distributions over time: filled bands between the nine percentiles, darker towards the median, and the
-// median as a line. Several runs share one plane, each in its own colour.
+// median as a line. Several runs share one plane, each in its own colour. Steps without values are gaps.
 import {BASIS_POINTS} from './histogram.ts';
+import {unbroken} from './in-order.ts';
 import type {Ink} from './ink.ts';
-import {nearestIndex} from './nearest.ts';
+import {nearestIndex, nearestRun} from './nearest.ts';
 import {atX, drawCrosshair, drawXAxis, drawYAxis, type Labels, type Plane, type Size, xOf, yMargin, yOf, drawStretch} from './plane.ts';
 
 export interface BandSeries {
   readonly colour: string;
-  readonly times: Float64Array;
-  readonly percentiles: Float32Array; // nine per time
+  readonly times: Float64Array; // rising
+  readonly percentiles: Float32Array; // nine per time; NaN where a step has no values
+  readonly strands: readonly (readonly number[])[]; // see in-order.ts
 }
 
 export interface BandOptions {
@@ -54,35 +56,49 @@ export function drawBands(g: CanvasRenderingContext2D, size: Size, all: readonly
   return plane;
 }
 
-function drawOne(g: CanvasRenderingContext2D, plane: Plane, {times, percentiles, colour}: BandSeries, ink: Ink): void {
-  const n = times.length;
+/** What is drawn in one piece: steps of one strand, none of them without values. */
+export function bandPieces({percentiles, strands}: BandSeries): number[][] {
+  return strands.flatMap((strand) => unbroken(strand, (i) => Number.isNaN(percentiles[i * NINE + 4]!)));
+}
+
+function drawOne(g: CanvasRenderingContext2D, plane: Plane, series: BandSeries, ink: Ink): void {
+  for (const piece of bandPieces(series)) drawPiece(g, plane, series, piece, ink);
+}
+
+function drawPiece(g: CanvasRenderingContext2D, plane: Plane, {times, percentiles, colour}: BandSeries, piece: readonly number[], ink: Ink): void {
+  const line = (indices: readonly number[], k: number): void => {
+    for (const i of indices) g.lineTo(xOf(plane, times[i]!), yOf(plane, percentiles[i * NINE + k]!));
+  };
+  const back = [...piece].reverse();
   g.fillStyle = colour;
   g.strokeStyle = colour;
   for (let pair = 0; pair < 4; pair++) {
     g.globalAlpha = Math.min(0.85, ink.band * STRENGTH[pair]!);
     g.beginPath();
-    for (let i = 0; i < n; i++) g.lineTo(xOf(plane, times[i]!), yOf(plane, percentiles[i * NINE + NINE - 1 - pair]!));
-    for (let i = n - 1; i >= 0; i--) g.lineTo(xOf(plane, times[i]!), yOf(plane, percentiles[i * NINE + pair]!));
+    line(piece, NINE - 1 - pair);
+    line(back, pair);
     g.closePath();
     g.fill();
   }
   g.globalAlpha = 1;
   g.lineWidth = 1.75;
   g.beginPath();
-  for (let i = 0; i < n; i++) g.lineTo(xOf(plane, times[i]!), yOf(plane, percentiles[i * NINE + 4]!));
+  line(piece, 4);
   g.stroke();
-  if (n === 1) {
+  if (piece.length === 1) {
     // A single step has no area: its percentiles are ticks.
-    for (let k = 0; k < NINE; k++) g.fillRect(xOf(plane, times[0]!) - 6, Math.round(yOf(plane, percentiles[k]!)), 12, k === 4 ? 2 : 1);
+    const i = piece[0]!;
+    const x = Math.max(plane.left, Math.min(plane.right - 12, xOf(plane, times[i]!) - 6));
+    for (let k = 0; k < NINE; k++) g.fillRect(x, Math.round(yOf(plane, percentiles[i * NINE + k]!)), 12, k === 4 ? 2 : 1);
   }
 }
 
 function drawDots(g: CanvasRenderingContext2D, plane: Plane, {times, percentiles, colour}: BandSeries, at: number, ink: Ink): void {
-  const i = nearestIndex(times, at);
-  if (i < 0) return;
-  for (let k = 0; k < NINE; k++) {
+  const [first, end] = nearestRun(times, at);
+  for (let at = first * NINE; at < end * NINE; at++) {
+    if (Number.isNaN(percentiles[at]!)) continue;
     g.beginPath();
-    g.arc(xOf(plane, times[i]!), yOf(plane, percentiles[i * NINE + k]!), k === 4 ? 3.5 : 2, 0, 7);
+    g.arc(xOf(plane, times[first]!), yOf(plane, percentiles[at]!), at % NINE === 4 ? 3.5 : 2, 0, 7);
     g.fillStyle = colour;
     g.fill();
     g.strokeStyle = ink.surface;

@@ -2,13 +2,15 @@
 // quantile lines on top. Each column is as wide as the time it stands for.
 import {mapIndex, mapTable} from './colour-map.ts';
 import {type HistogramSeries, peak, quantile, rowTotal} from './histogram.ts';
+import {unbroken} from './in-order.ts';
 import type {Ink} from './ink.ts';
 import {slotInk} from './palette.ts';
 import {atY, drawXAxis, drawYAxis, type Labels, type Plane, type Size, xOf, yMargin, yOf, drawStretch} from './plane.ts';
 
 export interface HeatOptions {
   readonly ink: Ink;
-  readonly times: Float64Array;
+  readonly times: Float64Array; // rising
+  readonly strands: readonly (readonly number[])[]; // see in-order.ts: the quantile lines of each
   readonly timeLabels: Labels;
   readonly valueLabels: Labels;
   readonly density: boolean;
@@ -26,7 +28,7 @@ export interface HeatLayout {
   readonly bins: number;
 }
 
-/** Borders half way between neighbouring times, so each column is as wide as the time it stands for. */
+/** Borders half way between neighbouring rising times, so each column is as wide as the time it stands for. */
 export function columnBorders(times: Float64Array): Float64Array {
   const n = times.length;
   const out = new Float64Array(n + 1);
@@ -58,7 +60,9 @@ export function drawHeat(g: CanvasRenderingContext2D, size: Size, series: Histog
   const table = mapTable('seq', ink.dark);
   const most = peak(series, options.density);
   for (let s = 0; s < n; s++) {
-    const total = options.density ? rowTotal(series, s) : 1;
+    const values = rowTotal(series, s);
+    if (!(values > 0)) continue; // a hole, not a column of zeros
+    const total = options.density ? values : 1;
     const x = Math.round(borders[s]!);
     const w = Math.max(1, Math.round(borders[s + 1]!) - x);
     for (let b = 0; b < bins; b++) {
@@ -93,18 +97,9 @@ function drawQuantiles(g: CanvasRenderingContext2D, plane: Plane, series: Histog
     g.lineWidth = share === 0.5 ? 1.5 : 1;
     g.setLineDash(share === 0.5 ? [] : [3, 3]);
     g.beginPath();
-    let down = false;
-    for (let s = 0; s < series.steps.length; s++) {
-      const v = quantile(series, s, share);
-      if (Number.isNaN(v)) {
-        down = false;
-        continue;
-      }
-      const x = xOf(plane, options.times[s]!);
-      const y = yOf(plane, v);
-      if (down) g.lineTo(x, y);
-      else g.moveTo(x, y);
-      down = true;
+    const values = Array.from(series.steps, (_, s) => quantile(series, s, share));
+    for (const piece of options.strands.flatMap((strand) => unbroken(strand, (s) => Number.isNaN(values[s]!)))) {
+      piece.forEach((s, i) => g[i === 0 ? 'moveTo' : 'lineTo'](xOf(plane, options.times[s]!), yOf(plane, values[s]!)));
     }
     g.stroke();
   }

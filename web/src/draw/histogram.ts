@@ -100,9 +100,10 @@ export interface StepStats {
 /** Statistics of one step; NaN where the step holds no value. */
 export function statsOf(series: HistogramSeries, step: number): StepStats {
   const [min = NaN, max = NaN, num = 0, sum = 0, squares = 0, bad = 0] = series.stats.subarray(step * 6, step * 6 + 6);
-  const mean = num > 0 ? sum / num : NaN;
+  if (!(num > 0)) return {min: NaN, max: NaN, num, mean: NaN, deviation: NaN, bad};
+  const mean = sum / num;
   // Rounding may push the difference just below zero for constant data.
-  const deviation = num > 0 ? Math.sqrt(Math.max(0, squares / num - mean * mean)) : NaN;
+  const deviation = Math.sqrt(Math.max(0, squares / num - mean * mean));
   return {min, max, num, mean, deviation, bad};
 }
 

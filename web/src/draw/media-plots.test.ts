@@ -61,7 +61,7 @@ describe('heat map', () => {
 });
 
 it('bands cover all percentiles and pick the nearest step', () => {
-  const band = {colour: 'x', times: new Float64Array([0, 8]), percentiles: new Float32Array([...Array(9).keys(), ...Array(9).fill(NaN)])};
+  const band = {colour: 'x', strands: [[0, 1]], times: new Float64Array([0, 8]), percentiles: new Float32Array([...Array(9).keys(), ...Array(9).fill(NaN)])};
   const range = bandRange([band]);
   expect([range.x0, range.x1, range.y0 < 0, range.y1 > 8]).toEqual([0, 8, true, true]);
   expect(pickBands({...plane, ...range}, [band], 70, 50)).toBe(8);

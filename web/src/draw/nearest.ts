@@ -20,7 +20,17 @@ export function nearestIndex(x: Numbers, at: number): number {
   return above > 0 && at - x[above - 1]! <= x[above]! - at ? above - 1 : above;
 }
 
-/** The same for a list that may go back. */
+/** First index and the one after the last of the elements closest to `at`: more than one where times repeat. */
+export function nearestRun(x: Numbers, at: number): [number, number] {
+  const found = nearestIndex(x, at);
+  if (found < 0) return [0, 0];
+  const first = lowerBound(x, x[found]!);
+  let end = first + 1;
+  while (end < x.length && x[end] === x[first]) end++;
+  return [first, end];
+}
+
+/** The same as `nearestIndex` for a list that may go back. */
 export function nearestAnywhere(x: Numbers, at: number): number {
   let best = -1;
   let distance = Infinity;

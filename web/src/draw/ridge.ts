@@ -7,7 +7,7 @@ import {drawXAxis, type Labels, type Plane, setFont, type Size, xOf} from './pla
 
 export interface RidgeOptions {
   readonly ink: Ink;
-  /** Time of each step (step, relative or wall); places the slices. */
+  /** Time of each step (step, relative or wall), rising; places the slices. */
   readonly times: Float64Array;
   readonly timeLabel: (time: number) => string;
   readonly valueLabels: Labels;
@@ -65,6 +65,7 @@ export function drawRidge(g: CanvasRenderingContext2D, size: Size, series: Histo
   const table = mapTable('seq', ink.dark);
   const centre = (b: number): number => xOf(plane, (series.edges[b]! + series.edges[b + 1]!) / 2);
   for (let s = 0; s < n; s++) {
+    if (!(rowTotal(series, s) > 0)) continue; // no values: no slice
     const y0 = baselines[s]!;
     const trace = (): void => {
       for (let b = 0; b < bins; b++) g.lineTo(centre(b), y0 - heights[s * bins + b]!);

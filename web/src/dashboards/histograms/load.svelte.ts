@@ -5,7 +5,7 @@ import type {Run, Tag} from '../../data/types.ts';
 import {onChange} from '../../state/live.svelte.ts';
 
 const STEPS = 160; // more slices than a card has pixels to tell apart
-const BINS = 60;
+export const BINS = 60;
 
 export interface Loaded {
   readonly data: ReadonlyMap<number, HistogramAnswer>; // by run id

@@ -5,8 +5,9 @@ import type {Run} from '../../data/types.ts';
 import {type BandSeries, drawBands, pickBands} from '../../draw/bands.ts';
 import {drawHeat, type HeatLayout, pickHeat} from '../../draw/heatmap.ts';
 import {BASIS_POINTS, commonRange, equalEdges, rebinSeries, rowTotal} from '../../draw/histogram.ts';
-import {nearestIndex} from '../../draw/nearest.ts';
+import {nearestAnywhere, nearestRun} from '../../draw/nearest.ts';
 import {drawOutlines, type Outline, pickOutline} from '../../draw/histogram-lines.ts';
+import type {InOrder} from '../../draw/in-order.ts';
 import type {Ink} from '../../draw/ink.ts';
 import {mapColour, type RunInk} from '../../draw/palette.ts';
 import {type Plane, type Size, xOf, yOf} from '../../draw/plane.ts';
@@ -23,10 +24,8 @@ export interface Spot {
   readonly bin: number;
 }
 
-export interface Part {
+export interface Part extends InOrder<HistogramAnswer> {
   readonly run: Run;
-  readonly series: HistogramAnswer;
-  readonly times: Float64Array;
   readonly ink: RunInk;
 }
 
@@ -56,10 +55,11 @@ export function createPicture(options: PictureOptions): Picture {
   return make(options);
 }
 
+const FAR = 1e9; // px
 const clamp = (v: number, most: number): number => Math.max(0, Math.min(most, v));
 
 function linkedIndex(part: Part | undefined, linked: number | null): number {
-  return part === undefined || linked === null ? -1 : nearestIndex(part.series.steps, linked);
+  return part === undefined || linked === null ? -1 : nearestAnywhere(part.series.steps, linked);
 }
 
 /** Indices of the first and last step in the linked range; null without one. */
@@ -130,7 +130,7 @@ function heat({parts, time, density, logColour, linked, linkedEnd}: PictureOptio
     draw: (g, size, ink, spot) => {
       if (part === undefined) return;
       layout = drawHeat(g, size, part.series, {
-        ink, times: part.times, timeLabels: timeLabels(time), valueLabels: axisFormat, density, logColour, quantiles: [0.05, 0.5, 0.95],
+        ink, times: part.times, strands: part.strands, timeLabels: timeLabels(time), valueLabels: axisFormat, density, logColour, quantiles: [0.05, 0.5, 0.95],
         selected: linkedEnd == null ? linkedIndex(part, linked) : -1, range: rangeOf(part.series.steps, linked, linkedEnd), hover: spot,
       });
     },
@@ -208,7 +208,7 @@ function overlay({parts, density, joined, linked, linkedEnd}: PictureOptions): P
 
 function quantiles({parts, time, linked, linkedEnd}: PictureOptions): Picture {
   let plane: Plane | null = null;
-  const bands: BandSeries[] = parts.map(({ink, times, series}) => ({colour: ink.colour, times, percentiles: series.percentiles}));
+  const bands: BandSeries[] = parts.map(({ink, times, strands, series}) => ({colour: ink.colour, times, strands, percentiles: series.percentiles}));
   const timeAt = (spot: Spot | null): number | null => (spot === null ? null : (parts[spot.part]?.times[spot.step] ?? null));
   return {
     draw: (g, size, ink, spot) => {
@@ -227,9 +227,12 @@ function quantiles({parts, time, linked, linkedEnd}: PictureOptions): Picture {
       let best = {part: -1, step: 0, bin: 4};
       let least = Infinity;
       parts.forEach((part, i) => {
-        const step = nearestIndex(part.times, found);
-        const away = Math.abs(yOf(plane!, part.series.percentiles[step * 9 + 4]!) - y);
-        if (step >= 0 && away < least) [best, least] = [{part: i, step, bin: 4}, away];
+        const [first, end] = nearestRun(part.times, found);
+        for (let step = first; step < end; step++) {
+          const away = Math.abs(yOf(plane!, part.series.percentiles[step * 9 + 4]!) - y);
+          const rank = Number.isNaN(away) ? FAR : away; // a step without values speaks where no other is
+          if (rank < least) [best, least] = [{part: i, step, bin: 4}, rank];
+        }
       });
       return best.part < 0 ? null : best;
     },
