@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <set>
 
 #include "io/file.h"
@@ -21,6 +22,17 @@ uint64_t seconds_now() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
 }
 
+// A log directory may be given relative to where the program was started; paths inside a place are
+// joined to its root, so both are made absolute.
+pj::Place place_of(std::string run, const std::string& folder, const std::string& root) {
+  std::error_code ignored;
+  const auto whole = [&](const std::string& path) {
+    const auto absolute = std::filesystem::absolute(path, ignored);
+    return ignored ? path : absolute.lexically_normal().string();
+  };
+  return {std::move(run), whole(folder), whole(root)};
+}
+
 Places places_of_runs(const Context& context, const store::Snapshot& snapshot) {
   Places places;
   bool has_root = false;
@@ -28,14 +40,14 @@ Places places_of_runs(const Context& context, const store::Snapshot& snapshot) {
   for (const auto& run : snapshot.runs) {
     for (const auto& root : roots) {
       if (run->folder.starts_with(root.path)) {
-        places.push_back({run->name, run->folder, root.path});
+        places.push_back(place_of(run->name, run->folder, root.path));
         break;
       }
     }
     has_root = has_root || run->name == ".";
   }
   // The log directory itself counts even when it holds no event file.
-  if (!has_root && roots.size() == 1) places.push_back({".", roots[0].path, roots[0].path});
+  if (!has_root && roots.size() == 1) places.push_back(place_of(".", roots[0].path, roots[0].path));
   return places;
 }
 
@@ -53,7 +65,7 @@ Places places_without_events(const Context& context) {
       std::string name = folder.size() > root.path.size() ? folder.substr(root.path.size()) : "";
       while (name.starts_with('/')) name.erase(0, 1);
       if (!root.name.empty()) name = root.name + (name.empty() ? "" : "/" + name);
-      places.push_back({name.empty() ? "." : name, folder, root.path});
+      places.push_back(place_of(name.empty() ? "." : name, folder, root.path));
     }
   }
   return places;

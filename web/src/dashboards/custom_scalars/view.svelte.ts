@@ -8,6 +8,7 @@ export interface CustomView {
   smooth: number; // weight of the exponential mean
   yscale: Scale;
   outliers: boolean;
+  toggled: string[]; // categories opened or folded by hand
 }
 
-export const view: CustomView = slice<CustomView>('custom', {x: 'step', smooth: 0.6, yscale: 'linear', outliers: true});
+export const view: CustomView = slice<CustomView>('custom', {x: 'step', smooth: 0.6, yscale: 'linear', outliers: true, toggled: []});

@@ -12,18 +12,22 @@ export interface Issue {
   readonly file?: DiagnosisFile;
 }
 
+const MOST_FILES = 20; // told one by one, those that lost most first
+const MOST_PLACES = 3;
+
 export function issuesOf(diagnosis: Diagnosis, restarted: readonly string[]): Issue[] {
   const out: Issue[] = [];
-  for (const file of diagnosis.files) {
-    const loss = file.damage.filter((one) => one.severity === 'loss');
-    if (loss.length === 0) continue;
-    if (out.length >= 20) break;
+  const lost = diagnosis.files.map((file) => ({file, loss: file.damage.filter((one) => one.severity === 'loss')})).filter((one) => one.loss.length > 0);
+  const bytes = (loss: typeof lost[number]['loss']): number => loss.reduce((sum, one) => sum + one.length, 0);
+  lost.sort((a, b) => bytes(b.loss) - bytes(a.loss));
+  for (const {file, loss} of lost.slice(0, MOST_FILES)) {
     out.push({
       key: file.path, tone: 'bad', file, title: t('files.issue.damage', {n: loss.length, path: file.path}),
-      text: loss.slice(0, 3).map((one) => t('files.issue.place', {text: sentence(one.text), byte: formatCount(one.offset), bytes: formatBytes(one.length)}) + (one.lost ? ` ${sentence(one.lost)}` : '')).join(' '),
+      text: loss.slice(0, MOST_PLACES).map((one) => t('files.issue.place', {text: sentence(one.text), byte: formatCount(one.offset), bytes: formatBytes(one.length)}) + (one.lost ? ` ${sentence(one.lost)}` : '')).join(' ') + (loss.length > MOST_PLACES ? ` ${t('files.issue.more_places', {n: formatCount(loss.length - MOST_PLACES)})}` : ''),
       advice: sentence(loss.find((one) => one.advice)?.advice ?? ''),
     });
   }
+  if (lost.length > MOST_FILES) out.push({key: 'more', tone: 'bad', title: t('files.issue.more_files', {n: formatCount(lost.length - MOST_FILES)}), text: t('files.issue.more_files_where')});
   const torn = diagnosis.files.filter((file) => file.damage.length > 0 && file.damage.every((one) => one.severity !== 'loss'));
   if (torn.length > 0) {
     const first = torn[0]!.damage[0]!;

@@ -2,7 +2,7 @@
 // question to the server. Texts are numbers too: the index into their sorted names.
 import type {HparamColumn, HparamTable} from '../../data/hparams.ts';
 import type {Cell} from '../../data/types.ts';
-import {columnFormat, exactValue, formatDuration, formatTime, formatValue} from '../../text/format.ts';
+import {columnFormat, exactValue, formatDuration, formatTime, formatValue, trueMinus} from '../../text/format.ts';
 import {compareNatural} from '../../text/natural.ts';
 
 export interface Column {
@@ -88,7 +88,7 @@ export function columnOf(head: HparamColumn, cells: readonly Cell[], label: stri
     if (value > hi) hi = value;
     if (seen.size <= LISTED) seen.add(value);
   }
-  const format = head.type === 'time' ? formatTime : head.id === 'duration' ? formatDuration : names !== null ? formatValue : roleOf(head.id) === 'hparam' && seen.size <= LISTED ? fewFormat([...seen]) : numberFormat(v, lo, hi);
+  const format = head.type === 'time' ? formatTime : head.id === 'duration' ? formatDuration : names !== null ? formatValue : wholeNumbers(v) ? (value: number) => trueMinus(String(value)) : roleOf(head.id) === 'hparam' && seen.size <= LISTED ? fewFormat([...seen]) : numberFormat(v, lo, hi);
   const word = names;
   return {
     id: head.id, label, role: roleOf(head.id), source: head.source ?? '', names, v, has, lo: lo <= hi ? lo : NaN, hi: lo <= hi ? hi : NaN,
@@ -98,11 +98,16 @@ export function columnOf(head: HparamColumn, cells: readonly Cell[], label: stri
   };
 }
 
+/** Seeds, sizes, counts: every digit says something. */
+function wholeNumbers(v: Float64Array): boolean {
+  return v.every((x) => Number.isNaN(x) || (Number.isInteger(x) && Math.abs(x) < 1e15));
+}
+
 /** One format a column; values over many decades are written with exponents, fewer with as many decimals as the smallest needs. */
 function numberFormat(v: Float64Array, lo: number, hi: number): (value: number) => string {
-  if (lo > 0 && hi / lo >= 1000 && !v.every((x) => Number.isNaN(x) || Number.isInteger(x))) {
+  if (lo > 0 && hi / lo >= 1000) {
     if (lo >= 1e-4 && hi < 100) return (value) => (Number.isFinite(value) ? value.toFixed(lo < 1e-3 ? 5 : 4).replaceAll('-', '\u2212') : formatValue(value));
-    return (value) => (Number.isFinite(value) ? value.toExponential(1).replace('e+', 'e').replaceAll('-', '\u2212') : formatValue(value));
+    return (value) => (Number.isFinite(value) ? value.toExponential(2).replace('e+', 'e').replaceAll('-', '\u2212') : formatValue(value));
   }
   return columnFormat(v);
 }

@@ -9,11 +9,13 @@ export interface PrView {
 
 export const view: PrView = slice<PrView>('pr', {filter: '', threshold: null, own: {}});
 
-/** The point of a curve whose threshold is nearest to `at`; -1 for an empty curve. */
+/** The point of a curve at a threshold; -1 when the curve has none there: points where nothing was predicted are not kept. */
 export function indexOfThreshold(thresholds: ArrayLike<number>, at: number): number {
   let best = -1;
   for (let i = 0; i < thresholds.length; i++) {
     if (best < 0 || Math.abs(thresholds[i]! - at) < Math.abs(thresholds[best]! - at)) best = i;
   }
-  return best;
+  if (best < 0) return -1;
+  const apart = Math.min(...Array.from({length: thresholds.length - 1}, (_, i) => Math.abs(thresholds[i + 1]! - thresholds[i]!)), 1);
+  return Math.abs(thresholds[best]! - at) <= Math.max(0.005, apart / 2) * 1.001 ? best : -1;
 }
