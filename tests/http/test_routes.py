@@ -1,12 +1,13 @@
 """Every route under wrong parameters: a clear 4xx or a good answer, never 500, and the server lives on."""
 
 import contextlib
+import json
 import random
 import re
 import subprocess
 
 import pytest
-from server import ROOT, SONDE, exchange, read_reply, request, running
+from server import ROOT, SONDE, exchange, read_reply, request, running, until
 
 PATHS = sorted({path for file in (ROOT / "src/api").rglob("*.cc")
                 for path in re.findall(r'\{\s*"(?:GET|POST|PATCH|DELETE|\*)",\s*"(/[^"]*)"', file.read_text())})
@@ -83,3 +84,10 @@ def test_unchanged_answers_are_not_sent_again(server):
         first = server.ask(path)
         assert first.status == 200 and "etag" in first.headers
         assert server.ask(path, headers={"If-None-Match": first.headers["etag"]}).status == 304
+
+
+def test_a_relative_log_directory_has_its_checkpoints(monkeypatch):
+    monkeypatch.chdir(ROOT / "tests/data")
+    with running(logdir="corpus/projector_images") as server:
+        shapes = lambda: [one["shape"] for one in json.loads(server.ask("/api/v1/embeddings").body)["embeddings"]]
+        until(lambda: shapes() == [[200, 8]])

@@ -42,6 +42,7 @@ RowList list_rows(const store::Snapshot& snapshot, std::shared_ptr<const query::
       const uint32_t session = list.params->session_of[r];
       list.rows.push_back({snapshot.runs[r]->name,
                            {{r}},
+                           {},
                            session == UINT32_MAX ? nullptr : &list.params->sessions[session]});
     }
     return list;
@@ -61,11 +62,14 @@ RowList list_rows(const store::Snapshot& snapshot, std::shared_ptr<const query::
       const auto [at, is_new] = row_of.emplace(session->group, list.rows.size());
       if (!is_new) {
         list.rows[at->second].sessions.push_back(session->runs);
+        list.rows[at->second].folders.push_back(session->name);
         continue;
       }
     }
-    list.rows.push_back(
-        {kind == RowKind::kGroups ? session->group : session->name, {session->runs}, session});
+    list.rows.push_back({kind == RowKind::kGroups ? session->group : session->name,
+                         {session->runs},
+                         {session->name},
+                         session});
   }
   return list;
 }
@@ -122,43 +126,84 @@ std::vector<TableColumn> TableRows::all_columns() const {
   std::vector<TableColumn> columns = {{"name", Kind::kName, UINT32_MAX, {}}};
   for (uint32_t i = 0; i < params_->names.size(); ++i)
     columns.push_back({"hparam:" + params_->names[i].name, Kind::kParam, i, {}});
-  std::set<std::string_view> tags;
+  std::map<std::string_view, std::set<std::string_view>>
+      paths;                          // tag -> runs below sessions that have it
+  std::set<std::string_view> shared;  // tags that several runs of one session have
   for (const TableRow& row : list_->rows) {
-    for (const auto& session : row.sessions) {
-      for (const size_t run : session) {
+    for (size_t s = 0; s < row.sessions.size(); ++s) {
+      std::set<std::string_view> seen;
+      for (const size_t run : row.sessions[s]) {
+        const std::string_view path = path_below(row, s, run);
         for (const auto& series : snapshot_->runs[run]->series) {
-          if (series->is_scalar() && tags.size() < kMaxMetrics) tags.insert(series->tag());
+          if (!series->is_scalar() ||
+              (paths.size() >= kMaxMetrics && !paths.contains(series->tag())))
+            continue;
+          paths[series->tag()].insert(path);
+          if (row.sessions[s].size() > 1 && !seen.insert(series->tag()).second)
+            shared.insert(series->tag());
         }
       }
     }
   }
-  std::vector<std::string_view> sorted(tags.begin(), tags.end());
-  std::sort(sorted.begin(), sorted.end(),
+  std::vector<std::string> tags;
+  for (const auto& [tag, below] : paths) {
+    if (!shared.contains(tag)) {
+      tags.emplace_back(tag);
+      continue;
+    }
+    for (const std::string_view path : below)
+      tags.push_back(path.empty() ? std::string(tag) : fmt::format("{}.{}", path, tag));
+  }
+  std::sort(tags.begin(), tags.end(),
             [](std::string_view a, std::string_view b) { return natural_compare(a, b) < 0; });
-  for (const std::string_view tag : sorted) {
+  for (const std::string& tag : tags) {
     columns.push_back({fmt::format("metric:{}:last", tag),
                        Kind::kMetric,
                        UINT32_MAX,
-                       {std::string(tag), query::MetricSpec::What::kLast, {}}});
+                       {tag, query::MetricSpec::What::kLast, {}}});
   }
   return columns;
 }
 
-// The first run of a session that has it: the session's own comes first, then those below.
-Cell TableRows::metric_of(const std::vector<size_t>& runs, const query::MetricSpec& spec) const {
+std::string_view TableRows::path_below(const TableRow& row, size_t session, size_t run) const {
+  if (row.folders.empty()) return {};
+  std::string_view name = snapshot_->runs[run]->name;
+  const std::string_view folder = row.folders[session];
+  if (folder == "." || folder.empty()) return name == "." ? std::string_view() : name;
+  if (!name.starts_with(folder)) return {};
+  name.remove_prefix(folder.size());
+  return name.starts_with('/') ? name.substr(1) : name;
+}
+
+// The first run of a session that has it: the session's own comes first, then those below. A tag
+// that none has may name the run too: "validation.loss".
+Cell TableRows::metric_of(const TableRow& row, size_t session,
+                          const query::MetricSpec& spec) const {
+  const std::vector<size_t>& runs = row.sessions[session];
   for (const size_t run : runs) {
     Cell cell = query::metric(*snapshot_->runs[run], spec, source_);
+    if (!cell.is_missing()) return cell;
+  }
+  if (spec.tag.find('.') == std::string::npos) return {};
+  for (const size_t run : runs) {
+    const std::string_view path = path_below(row, session, run);
+    if (path.empty() || !spec.tag.starts_with(path) || spec.tag.size() <= path.size() ||
+        spec.tag[path.size()] != '.')
+      continue;
+    query::MetricSpec inner = spec;
+    inner.tag.erase(0, path.size() + 1);
+    Cell cell = query::metric(*snapshot_->runs[run], inner, source_);
     if (!cell.is_missing()) return cell;
   }
   return {};
 }
 
 Cell TableRows::group_metric(const TableRow& row, const query::MetricSpec& spec) const {
-  if (row.sessions.size() == 1) return metric_of(row.sessions[0], spec);
+  if (row.sessions.size() == 1) return metric_of(row, 0, spec);
   // With a chooser one session stands for the group; else the values themselves are aggregated.
   std::vector<std::pair<double, size_t>> order;
   for (size_t s = 0; s < row.sessions.size(); ++s) {
-    const Cell cell = metric_of(row.sessions[s], chooser_ ? *chooser_ : spec);
+    const Cell cell = metric_of(row, s, chooser_ ? *chooser_ : spec);
     if (!cell.is_missing()) order.emplace_back(cell.number, s);
   }
   if (order.empty()) return {};
@@ -166,8 +211,8 @@ Cell TableRows::group_metric(const TableRow& row, const query::MetricSpec& spec)
   if (aggregate_ == Aggregate::kMean) {
     double sum = 0;
     size_t count = 0;
-    for (const auto& session : row.sessions) {
-      const Cell cell = metric_of(session, spec);
+    for (size_t s = 0; s < row.sessions.size(); ++s) {
+      const Cell cell = metric_of(row, s, spec);
       if (cell.is_missing()) continue;
       sum += cell.number;
       ++count;
@@ -177,7 +222,7 @@ Cell TableRows::group_metric(const TableRow& row, const query::MetricSpec& spec)
   const size_t at = aggregate_ == Aggregate::kMin   ? 0
                     : aggregate_ == Aggregate::kMax ? order.size() - 1
                                                     : (order.size() - 1) / 2;
-  return metric_of(row.sessions[order[at].second], spec);
+  return metric_of(row, order[at].second, spec);
 }
 
 Cell TableRows::note_of(const TableRow& row, TableColumn::Kind kind) const {

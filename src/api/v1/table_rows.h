@@ -49,6 +49,7 @@ struct TableColumn {
 struct TableRow {
   std::string name;
   std::vector<std::vector<size_t>> sessions;  // indices of runs; one entry for a run or a session
+  std::vector<std::string_view> folders;      // names of the sessions, parallel; empty for runs
   const query::ParamSession* params = nullptr;
 };
 
@@ -73,7 +74,9 @@ class TableRows {
   const store::Snapshot& snapshot() const { return *snapshot_; }
 
   Result<TableColumn> column(std::string_view id) const;
-  // Name, every hyper-parameter, the last value of every scalar tag.
+  // Name, every hyper-parameter, the last value of every scalar tag. A tag that several runs of a
+  // session have is a column a run, "metric:validation.loss:last" (the run's path below the
+  // session, as TensorBoard names it).
   std::vector<TableColumn> all_columns() const;
   query::Cell cell(size_t row, const TableColumn& column) const;
 
@@ -83,7 +86,9 @@ class TableRows {
   std::vector<uint32_t> run_ids(size_t row) const;
 
  private:
-  query::Cell metric_of(const std::vector<size_t>& runs, const query::MetricSpec& spec) const;
+  query::Cell metric_of(const TableRow& row, size_t session, const query::MetricSpec& spec) const;
+  // The run's path below the session's folder; empty for the session's own.
+  std::string_view path_below(const TableRow& row, size_t session, size_t run) const;
   query::Cell group_metric(const TableRow& row, const query::MetricSpec& spec) const;
   query::Cell note_of(const TableRow& row, TableColumn::Kind kind) const;
 

@@ -2,7 +2,9 @@
 import {untrack} from 'svelte';
 import {client} from '../../data/client.ts';
 import {onChange} from '../../state/live.svelte.ts';
+import {runs} from '../../state/runs.svelte.ts';
 import {metricOf} from './model.ts';
+import {isIn, placeOf} from './place.ts';
 
 const [WIDTH, HEIGHT] = [72, 18];
 
@@ -23,12 +25,13 @@ export function createCurves(metric: () => string, rows: () => readonly (readonl
       [tag, known] = [now, new Set()];
       paths = new Map();
     }
-    const ids = [...new Set(rows().flatMap((row) => row.slice(0, 4)))].filter((run) => !known.has(run));
+    const place = placeOf(now);
+    const ids = [...new Set(rows().flatMap((row) => row.filter((run) => isIn(place, runs.byId(run)?.name ?? '')).slice(0, 4)))].filter((run) => !known.has(run));
     if (now === '' || ids.length === 0) return;
     const stop = new AbortController();
     const wait = setTimeout(() => {
       for (const run of ids) known.add(run);
-      client().columns('columns', {x: 'step', xscale: 'linear', range: null, px: 36, agg: ['last'], smooth: {kind: 'none', p: 0}, restarts: 'newest', series: [{tag: now, runs: ids}], group: null}, {signal: stop.signal}).then((answer) => {
+      client().columns('columns', {x: 'step', xscale: 'linear', range: null, px: 36, agg: ['last'], smooth: {kind: 'none', p: 0}, restarts: 'newest', series: [{tag: place.tag, runs: ids}], group: null}, {signal: stop.signal}).then((answer) => {
         const next = new Map(untrack(() => paths));
         for (const one of answer.series) next.set(one.run, pathOf(answer.part('x', one) ?? [], answer.part('last', one) ?? []));
         paths = next;
