@@ -77,6 +77,14 @@ export function onChange(listener: (change: Change) => void): () => void {
   return () => listeners.delete(listener);
 }
 
+const reopened = new Set<() => void>();
+
+/** Calls back whenever the connection stands again: what failed meanwhile can be asked anew. Returns the stop function. */
+export function onReopen(listener: () => void): () => void {
+  reopened.add(listener);
+  return () => reopened.delete(listener);
+}
+
 let begun: Promise<void> | undefined;
 /** Runs, tags, notes: asked once, before or while the shell is put up. */
 export function beginLoad(): Promise<void> {
@@ -96,6 +104,7 @@ export async function startLive(): Promise<void> {
       inner.error = '';
       clearInterval(pollTimer);
       pollTimer = 0;
+      for (const listener of reopened) listener();
     } else if (pollTimer === 0) {
       pollTimer = window.setInterval(() => void poll(), Math.max(5, habits.pollSeconds) * 1000);
     }
