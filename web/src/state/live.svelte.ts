@@ -85,6 +85,10 @@ export function onReopen(listener: () => void): () => void {
   return () => reopened.delete(listener);
 }
 
+function tellReopened(): void {
+  for (const listener of reopened) listener();
+}
+
 let begun: Promise<void> | undefined;
 /** Runs, tags, notes: asked once, before or while the shell is put up. */
 export function beginLoad(): Promise<void> {
@@ -95,6 +99,7 @@ export function beginLoad(): Promise<void> {
 export async function startLive(): Promise<void> {
   await beginLoad();
   await afterPicture();
+  addEventListener('online', tellReopened); // the stream may have outlived what cut off single requests
   if (stopped) return;
   stream = openStream(client(), receive, (state, retryAt) => {
     inner.retryAt = retryAt;
@@ -104,7 +109,7 @@ export async function startLive(): Promise<void> {
       inner.error = '';
       clearInterval(pollTimer);
       pollTimer = 0;
-      for (const listener of reopened) listener();
+      tellReopened();
     } else if (pollTimer === 0) {
       pollTimer = window.setInterval(() => void poll(), Math.max(5, habits.pollSeconds) * 1000);
     }
@@ -115,6 +120,7 @@ let streaming = false;
 let stopped = false;
 export function stopLive(): void {
   stopped = true;
+  removeEventListener('online', tellReopened);
   stream?.close();
   clearInterval(pollTimer);
 }
