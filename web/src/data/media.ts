@@ -73,7 +73,9 @@ export async function pixelsOf(ref: string): Promise<ImageData> {
     const g = canvas.getContext('2d', {willReadFrequently: true})!;
     g.drawImage(bitmap, 0, 0);
     bitmap.close();
-    return g.getImageData(0, 0, canvas.width, canvas.height);
+    const pixels = g.getImageData(0, 0, canvas.width, canvas.height);
+    canvas.width = canvas.height = 0; // gives its memory back at once
+    return pixels;
   } catch {
     throw new Unshowable(bytes.type.startsWith('image/') ? 'broken' : 'unknown', bytes);
   }
