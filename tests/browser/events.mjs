@@ -44,12 +44,16 @@ const float = (number, value) => {
   return out;
 };
 
-/** What a tag has at a step: a number, or {value}, {picture: bytes}, {sound: bytes} or {text}, each with a description if wanted. */
+/** What a tag has at a step: a number, or {value}, {picture: bytes}, {sound: bytes, label} or {text}, each with a description if wanted. */
 function content(value) {
   if (typeof value === 'number') return float(2, value);
   const description = value.description === undefined ? Buffer.alloc(0) : field(3, Buffer.from(value.description));
   const about = (plugin) => field(9, Buffer.concat([plugin === '' ? Buffer.alloc(0) : field(1, field(1, Buffer.from(plugin))), description]));
   if (value.picture !== undefined) return Buffer.concat([field(4, Buffer.concat([Buffer.from([1 << 3, 1, 2 << 3, 1, 3 << 3, 3]), field(4, value.picture)])), about('')]);
+  if (value.label !== undefined) { // sounds and their labels, a row each
+    const row = (size) => field(2, Buffer.from([1 << 3, size]));
+    return Buffer.concat([field(8, Buffer.concat([Buffer.from([1 << 3, 7]), field(2, Buffer.concat([row(1), row(2)])), field(8, value.sound), field(8, Buffer.from(value.label))])), about('audio')]);
+  }
   if (value.sound !== undefined) return Buffer.concat([field(6, Buffer.concat([float(1, 8000), field(4, value.sound), field(5, Buffer.from('audio/wav'))])), about('')]);
   if (value.text !== undefined) return Buffer.concat([field(8, Buffer.concat([Buffer.from([1 << 3, 7]), field(8, Buffer.from(value.text))])), about('text')]);
   return Buffer.concat([float(2, value.value), about('')]);

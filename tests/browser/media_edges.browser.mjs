@@ -53,7 +53,9 @@ function logdir() {
       [3, {bad: {picture: Buffer.alloc(0)}}],
     ]);
   }
-  writeRun(logs, 'single', [[0, {lonely: {picture: good}}]]);
+  writeRun(logs, 'single', [[0, {lonely: {picture: good}, said: {sound: stereo, label: 'a **loud** clip'}}]]);
+  // Enough cards that the last one, which has a step of its own, is far below the window.
+  writeRun(logs, 'last', [[0, Object.fromEntries(Array.from({length: 10}, (_, i) => [`tall/${i}`, {picture: png(16, 16, RED)}]))], [7, {'tall/9': {picture: png(16, 16, GREEN)}}]]);
   return logs;
 }
 const card = (page, name) => page.getByRole('region', {name, exact: true});
@@ -179,6 +181,17 @@ test('audio: a stereo waveform has its channels in lanes, errors are words, anot
   await here.getByRole('button', {name: 'Play'}).waitFor();
   equal(problems.filter((one) => !/^422 .*\/peaks\//.test(one)), [], 'problems besides waveforms of garbage');
 }, {console: false});
+
+test('audio: a label is Markdown', async ({page, open}) => {
+  await open(logdir(), '#audio');
+  await card(page, 'said of single').locator('.label strong', {hasText: 'loud'}).waitFor();
+});
+
+test('images: the slider knows the steps of cards out of view', async ({page, open}) => {
+  await open(logdir(), '#images');
+  await filter(page, '^tall/');
+  await eventually(() => page.getByRole('slider', {name: 'Step'}).getAttribute('aria-valuetext'), 'step 7, 2 of 2', 'steps of all cards');
+}, {viewport: {width: 700, height: 500}});
 
 test('text: wide tables scroll, empty and single texts say so, search from every mode', async ({page, open}) => {
   await open(logdir(), '#text');
