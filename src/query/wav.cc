@@ -86,8 +86,8 @@ Result<Peaks> wav_peaks(Bytes file, size_t px) {
         low = std::min(low, value);
         high = std::max(high, value);
       }
-      peaks.min[p * channels + c] = static_cast<float>(low);
-      peaks.max[p * channels + c] = static_cast<float>(high);
+      peaks.min[c * columns + p] = static_cast<float>(low);
+      peaks.max[c * columns + p] = static_cast<float>(high);
     }
   }
   return peaks;

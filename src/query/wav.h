@@ -22,7 +22,7 @@ struct WavInfo {
 Result<WavInfo> wav_info(Bytes head, uint64_t total);
 
 struct Peaks {
-  std::vector<float> min, max;  // [px·channels], in -1…1
+  std::vector<float> min, max;  // [channels][px], in -1…1
   WavInfo info;
 };
 

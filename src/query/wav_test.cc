@@ -28,4 +28,14 @@ TEST_CASE("wav: header, peaks, and claims beyond the file are cut") {
   CHECK(wav_peaks(as_bytes(std::string("RIFFxxxxWAVE")), 4).error().code == Code::kCorrupt);
 }
 
+TEST_CASE("wav: peaks come one channel after the other") {
+  std::string clip = test::wav(8000, 8);  // 0.5 and -0.25 in turn: as stereo, left and right
+  clip[22] = 2;                           // channels
+  const auto peaks = wav_peaks(as_bytes(clip), 2);
+  REQUIRE(peaks);
+  CHECK(peaks->info.frames == 4);
+  CHECK(peaks->min == std::vector<float>{0.5f, 0.5f, -0.25f, -0.25f});
+  CHECK(peaks->max == peaks->min);
+}
+
 }  // namespace sonde::query

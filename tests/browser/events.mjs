@@ -1,4 +1,4 @@
-// Writes event files of scalars and graphs: what the tests know exactly.
+// Writes event files of scalars, media and graphs: what the tests know exactly.
 import {appendFileSync, mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 
@@ -52,12 +52,20 @@ function histogram(min, max, buckets) {
   return Buffer.concat([double(1, min), double(2, max), double(3, num), double(4, num * (min + max) / 2), double(5, num * (min * min + max * max) / 2), doubles(6, buckets.map(([right]) => right)), doubles(7, counts)]);
 }
 
-/** What a tag has at a step: a number, or {value, description}, or {picture: bytes}, or {histogram: [min, max, buckets]}. */
+/** What a tag has at a step: a number, or {value}, {picture: bytes}, {sound: bytes, label}, {text} or {histogram: [min, max, buckets]}, each with a description if wanted. */
 function content(value) {
   if (typeof value === 'number') return float(2, value);
   if (value.histogram !== undefined) return field(5, histogram(...value.histogram));
-  if (value.picture !== undefined) return field(4, Buffer.concat([Buffer.from([1 << 3, 1, 2 << 3, 1, 3 << 3, 3]), field(4, value.picture)]));
-  return Buffer.concat([float(2, value.value), field(9, field(3, Buffer.from(value.description)))]);
+  const description = value.description === undefined ? Buffer.alloc(0) : field(3, Buffer.from(value.description));
+  const about = (plugin) => field(9, Buffer.concat([plugin === '' ? Buffer.alloc(0) : field(1, field(1, Buffer.from(plugin))), description]));
+  if (value.picture !== undefined) return Buffer.concat([field(4, Buffer.concat([Buffer.from([1 << 3, 1, 2 << 3, 1, 3 << 3, 3]), field(4, value.picture)])), about('')]);
+  if (value.label !== undefined) { // sounds and their labels, a row each
+    const row = (size) => field(2, Buffer.from([1 << 3, size]));
+    return Buffer.concat([field(8, Buffer.concat([Buffer.from([1 << 3, 7]), field(2, Buffer.concat([row(1), row(2)])), field(8, value.sound), field(8, Buffer.from(value.label))])), about('audio')]);
+  }
+  if (value.sound !== undefined) return Buffer.concat([field(6, Buffer.concat([float(1, 8000), field(4, value.sound), field(5, Buffer.from('audio/wav'))])), about('')]);
+  if (value.text !== undefined) return Buffer.concat([field(8, Buffer.concat([Buffer.from([1 << 3, 7]), field(8, Buffer.from(value.text))])), about('text')]);
+  return Buffer.concat([float(2, value.value), about('')]);
 }
 
 /** One event of {tag: content}. */

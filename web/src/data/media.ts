@@ -11,6 +11,7 @@ export interface Sample {
   readonly rate?: number;
   readonly channels?: number;
   readonly label?: string;
+  readonly label_html?: string; // of a sound: Markdown, sanitised
 }
 
 export interface MediaItem {
@@ -46,18 +47,51 @@ export async function mediaItems(run: string, tag: string, from: number, count: 
 
 export const blobPath = (ref: string): string => `blob/${encodeURIComponent(ref)}`;
 
-/** The decoded pixels of a picture, or null when the browser cannot decode it. */
-export async function pixelsOf(ref: string, signal?: AbortSignal): Promise<ImageData | null> {
-  const answer = await client().raw(blobPath(ref), signal ? {signal} : {});
+/** Bytes that are here, but are no picture or sound that can be shown. */
+export class Unshowable extends Error {
+  readonly kind: 'empty' | 'unknown' | 'broken'; // broken: of a known type, yet the browser cannot decode them
+  readonly bytes: Blob;
+  constructor(kind: Unshowable['kind'], bytes: Blob) {
+    super(kind);
+    this.kind = kind;
+    this.bytes = bytes;
+  }
+}
+
+async function bytesOf(ref: string): Promise<Blob> {
+  const bytes = await (await client().raw(blobPath(ref))).blob();
+  if (bytes.size === 0) throw new Unshowable('empty', bytes);
+  return bytes;
+}
+
+/** The decoded pixels of a picture; throws what is the matter with it. */
+export async function pixelsOf(ref: string): Promise<ImageData> {
+  const bytes = await bytesOf(ref);
   try {
-    const bitmap = await createImageBitmap(await answer.blob(), {premultiplyAlpha: 'none', colorSpaceConversion: 'none'});
+    const bitmap = await createImageBitmap(bytes, {premultiplyAlpha: 'none', colorSpaceConversion: 'none'});
     const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
-    const g = canvas.getContext('2d', {willReadFrequently: true});
-    if (g === null) return null;
+    const g = canvas.getContext('2d', {willReadFrequently: true})!;
     g.drawImage(bitmap, 0, 0);
     bitmap.close();
-    return g.getImageData(0, 0, canvas.width, canvas.height);
+    const pixels = g.getImageData(0, 0, canvas.width, canvas.height);
+    canvas.width = canvas.height = 0; // gives its memory back at once
+    return pixels;
   } catch {
-    return null;
+    throw new Unshowable(bytes.type.startsWith('image/') ? 'broken' : 'unknown', bytes);
   }
+}
+
+/** Asks for the bytes that an <audio> could not play and throws what is the matter with them. */
+export async function failedSound(ref: string): Promise<never> {
+  const bytes = await bytesOf(ref);
+  throw new Unshowable(bytes.type.startsWith('audio/') ? 'broken' : 'unknown', bytes);
+}
+
+/** Whether a picture misses its last bytes: an <img> shows what there is, or nothing, and calls it loaded. */
+export async function isCutShort({ref, mime, bytes}: Sample): Promise<boolean> {
+  const ends: Readonly<Record<string, string>> = {'image/png': 'IEND', 'image/jpeg': '\xff\xd9'};
+  const end = ends[mime];
+  if (end === undefined || bytes < 12) return false;
+  const tail = await (await client().raw(blobPath(ref), {headers: {Range: `bytes=${bytes - 12}-`}})).arrayBuffer();
+  return !String.fromCharCode(...new Uint8Array(tail).subarray(-12)).includes(end);
 }

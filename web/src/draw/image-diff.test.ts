@@ -22,6 +22,18 @@ describe('difference', () => {
     expect(d.psnrDb).toBeCloseTo(10 * Math.log10(4 / 1.04), 6);
     expect([...differenceBins(d, 1, 4)]).toEqual([1, 0, 3, 0]);
   });
+  it('sees colours of the same brightness', () => {
+    const d = difference(picture(1, [[0, 255, 0]]), picture(1, [[255, 0, 0]]));
+    expect(d.meanAbs).toBeCloseTo(2 / 3, 6);
+    expect(d.largest).toBeCloseTo(2 / 3, 6);
+    expect(d.psnrDb).toBeCloseTo(10 * Math.log10(1.5), 6);
+    expect([...paintDifference(d, 1, 'magnitude', false).slice(0, 3)]).not.toEqual([0x08, 0x08, 0x11]);
+  });
+  it('sees opacity, and no colour under full transparency', () => {
+    const clear = (rgb: number[]) => ({width: 1, height: 1, data: new Uint8ClampedArray([...rgb, 0])});
+    expect(difference(clear(white), clear(black)).psnrDb).toBe(Infinity);
+    expect(difference(clear(black), picture(1, [black])).largest).toBe(-1);
+  });
   it('compares the common part of different sizes', () => {
     const d = difference(picture(2, [black, white, black, white]), picture(1, [black]));
     expect([d.width, d.height, d.cropped, d.meanAbs]).toEqual([1, 1, true, 0]);

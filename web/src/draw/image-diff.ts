@@ -12,12 +12,15 @@ export interface Pixels {
 export interface Difference {
   readonly width: number;
   readonly height: number;
-  /** A − B, mean of the three channels, one value a pixel. */
+  /**
+   * A − B, one value a pixel: its size is the mean of |A − B| over red, green and blue times opacity, or the
+   * difference in opacity where that is larger; its sign says which side is brighter (or more opaque).
+   */
   readonly values: Float32Array;
   readonly meanAbs: number;
   readonly largest: number; // signed
   readonly at: readonly [number, number]; // where the largest is
-  readonly psnrDb: number; // Infinity when the pictures are equal
+  readonly psnrDb: number; // of the same channels; Infinity when the pictures are equal
   readonly correlation: number; // of the grey values; NaN when one picture is flat
   /** True when the sizes differ: only the part both cover was compared. */
   readonly cropped: boolean;
@@ -36,15 +39,20 @@ export function difference(a: Pixels, b: Pixels): Difference {
     for (let x = 0; x < width; x++, p++) {
       const i = (y * a.width + x) * 4;
       const j = (y * b.width + x) * 4;
-      let [ga, gb] = [0, 0];
+      const [oa, ob] = [a.data[i + 3]! / 255, b.data[j + 3]! / 255];
+      let [ga, gb, size, square] = [0, 0, 0, 0];
       for (let c = 0; c < 3; c++) {
-        const va = a.data[i + c]! / 255;
-        const vb = b.data[j + c]! / 255;
+        const va = (a.data[i + c]! / 255) * oa;
+        const vb = (b.data[j + c]! / 255) * ob;
         ga += va / 3;
         gb += vb / 3;
-        squares += (va - vb) ** 2;
+        size += Math.abs(va - vb) / 3;
+        square += (va - vb) ** 2 / 3;
       }
-      const d = ga - gb;
+      const opacity = Math.abs(oa - ob);
+      size = Math.max(size, opacity);
+      squares += Math.max(square, opacity ** 2);
+      const d = (ga - gb || oa - ob) < 0 ? -size : size;
       values[p] = d;
       sumAbs += Math.abs(d);
       if (Math.abs(d) > Math.abs(largest)) [largest, largestAt] = [d, p];
@@ -61,7 +69,7 @@ export function difference(a: Pixels, b: Pixels): Difference {
   return {
     width, height, values, meanAbs: sumAbs / n, largest,
     at: [largestAt % Math.max(1, width), Math.floor(largestAt / Math.max(1, width))],
-    psnrDb: squares === 0 ? Infinity : 10 * Math.log10(1 / (squares / n / 3)),
+    psnrDb: squares === 0 ? Infinity : 10 * Math.log10(1 / (squares / n)),
     correlation: spread > 1e-12 ? (ab / n - (ma / n) * (mb / n)) / spread : NaN,
     cropped: a.width !== b.width || a.height !== b.height,
   };

@@ -1,4 +1,5 @@
 // What the command palette and the keyboard can do. A dashboard adds its commands while it is in view.
+import {usesKey} from './own-keys.ts';
 
 export interface Command {
   readonly id: string;
@@ -29,14 +30,16 @@ export function addCommands(added: readonly Command[]): () => void {
 let prefix = '';
 let prefixAt = 0;
 
-/** Runs the command whose keys were pressed. Returns whether one was found. */
+/** Runs the command whose keys were pressed, unless the focused control uses them itself. Returns whether one was found. */
 export function pressKey(event: KeyboardEvent, singles: boolean): boolean {
   const mods = `${event.ctrlKey || event.metaKey ? 'Ctrl+' : ''}${event.altKey ? 'Alt+' : ''}`;
   const name = event.key.length === 1 && mods !== '' ? event.key.toUpperCase() : event.key;
-  const key = `${mods}${event.shiftKey && mods !== '' ? 'Shift+' : ''}${name}`;
+  // A letter says by its case whether Shift is held; an arrow does not.
+  const key = `${mods}${event.shiftKey && (mods !== '' || event.key.startsWith('Arrow')) ? 'Shift+' : ''}${name}`;
   const now = performance.now();
   const typed = prefix !== '' && now - prefixAt < 1500 ? `${prefix} ${key}` : key;
   prefix = '';
+  if (mods === '' && usesKey(event.target, event.key)) return false;
   if (mods === '' && !singles && event.key.length === 1) return false;
   const found = list.findLast((command) => command.keys === typed);
   if (found !== undefined) {

@@ -77,6 +77,18 @@ export function onChange(listener: (change: Change) => void): () => void {
   return () => listeners.delete(listener);
 }
 
+const reopened = new Set<() => void>();
+
+/** Calls back whenever the connection stands again: what failed meanwhile can be asked anew. Returns the stop function. */
+export function onReopen(listener: () => void): () => void {
+  reopened.add(listener);
+  return () => reopened.delete(listener);
+}
+
+function tellReopened(): void {
+  for (const listener of reopened) listener();
+}
+
 let begun: Promise<void> | undefined;
 /** Runs, tags, notes: asked once, before or while the shell is put up. */
 export function beginLoad(): Promise<void> {
@@ -87,6 +99,7 @@ export function beginLoad(): Promise<void> {
 export async function startLive(): Promise<void> {
   await beginLoad();
   await afterPicture();
+  addEventListener('online', tellReopened); // the stream may have outlived what cut off single requests
   if (stopped) return;
   stream = openStream(client(), receive, (state, retryAt) => {
     inner.retryAt = retryAt;
@@ -96,6 +109,7 @@ export async function startLive(): Promise<void> {
       inner.error = '';
       clearInterval(pollTimer);
       pollTimer = 0;
+      tellReopened();
     } else if (pollTimer === 0) {
       pollTimer = window.setInterval(() => void poll(), Math.max(5, habits.pollSeconds) * 1000);
     }
@@ -106,6 +120,7 @@ let streaming = false;
 let stopped = false;
 export function stopLive(): void {
   stopped = true;
+  removeEventListener('online', tellReopened);
   stream?.close();
   clearInterval(pollTimer);
 }

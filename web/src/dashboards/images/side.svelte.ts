@@ -2,7 +2,10 @@
 // cursor and new data; while the next picture loads the old one stays.
 import type {MediaItem, Sample} from '../../data/media.ts';
 import type {Run, Tag} from '../../data/types.ts';
+import {onReopen} from '../../state/live.svelte.ts';
 import {cursor, indexAt, sourceOf, type Source} from '../../state/media.svelte.ts';
+import {problemOf, said, type Problem} from '../../state/problem.ts';
+import {t} from '../../text/messages.ts';
 import {chosenIndex, pixels} from './view.svelte.ts';
 
 export interface Side {
@@ -11,7 +14,7 @@ export interface Side {
   readonly item: MediaItem | null;
   readonly sample: Sample | null;
   readonly picture: ImageData | null;
-  readonly problem: string;
+  readonly problem: Problem | null;
 }
 
 /** Call while a component is set up. */
@@ -26,28 +29,40 @@ export function createSide(run: () => Run | undefined, tag: () => Tag | undefine
   });
   let item = $state.raw<MediaItem | null>(null);
   let picture = $state.raw<ImageData | null>(null);
-  let problem = $state('');
+  let lost = $state.raw<Problem | null>(null); // of the item
+  let bad = $state.raw<Problem | null>(null); // of its pixels
+  let tries = $state(0);
   const shown = $derived(item?.samples[sample()] ?? null);
+  const problem = $derived.by(() => {
+    if (source?.error) return said(source.error);
+    if (lost !== null) return lost;
+    if (item === null || shown !== null) return bad;
+    return said(item.damage || (item.samples.length === 0 ? t('images.empty_batch') : t('images.fewer', {n: item.samples.length})));
+  });
+  $effect(() => onReopen(() => {
+    if (lost?.away || bad?.away) tries++;
+  }));
 
   $effect(() => {
-    if (source === undefined || index < 0) return void ([item, picture] = [null, null]);
+    void [source?.list, tries];
+    if (source === undefined || index < 0) return void ([item, picture, lost] = [null, null, null]);
     let stale = false;
     source.item(index).then((found) => {
-      if (!stale) [item, problem] = [found, ''];
+      if (!stale) [item, lost] = [found, null];
     }, (failure: unknown) => {
-      if (!stale) problem = failure instanceof Error ? failure.message : String(failure);
+      if (!stale) lost = problemOf(failure, 'images');
     });
     return () => void (stale = true);
   });
   $effect(() => {
-    if (shown === null) return void (picture = null);
+    void tries;
+    if (shown === null) return void ([picture, bad] = [null, null]);
     let stale = false;
     pixels(shown.ref).then((found) => {
       if (stale) return;
-      picture = found;
-      problem = found === null ? 'undecodable' : '';
+      [picture, bad] = [found, null];
     }, (failure: unknown) => {
-      if (!stale) problem = failure instanceof Error ? failure.message : String(failure);
+      if (!stale) [picture, bad] = [null, problemOf(failure, 'images')];
     });
     return () => void (stale = true);
   });

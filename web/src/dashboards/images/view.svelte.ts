@@ -1,7 +1,8 @@
-// What the images page shows and how; kept in the link. Decoded pictures are cached here.
+// What the images page shows and how; kept in the link. Decoded pictures and their difference are kept here too.
 import {pixelsOf} from '../../data/media.ts';
-import type {Adjustment, Channel} from '../../draw/image-diff.ts';
+import {difference, type Adjustment, type Channel, type Difference} from '../../draw/image-diff.ts';
 import {slice} from '../../state/view.svelte.ts';
+import {createCache} from './cache.ts';
 
 export type Mode = 'grid' | 'side' | 'wipe' | 'difference' | 'flicker';
 
@@ -37,24 +38,21 @@ export const adjustment = (): Adjustment => ({
   brightness: view.brightness, contrast: view.contrast, gamma: view.gamma, channel: view.channel, falseColour: view.ember,
 });
 
+/** Whether pictures are shown as they are. */
+export const isUnchanged = (): boolean => simpleAdjustment() && view.brightness === 1 && view.contrast === 1;
+
 /** Whether plain CSS can show the adjustment (animated pictures keep moving). */
 export const simpleAdjustment = (): boolean => view.gamma === 1 && view.channel === 'rgb' && !view.ember;
 
-const CACHE = 48;
-const decoded = new Map<string, Promise<ImageData | null>>();
+/** Pixels of a picture, decoded once; throws what is the matter with it. */
+export const pixels = createCache(pixelsOf, 256 << 20);
 
-/** Pixels of a picture, decoded once; the oldest are forgotten. */
-export function pixels(ref: string): Promise<ImageData | null> {
-  let known = decoded.get(ref);
-  if (known === undefined) {
-    known = pixelsOf(ref);
-    known.catch(() => decoded.delete(ref));
-  } else {
-    decoded.delete(ref); // to the young end
-  }
-  decoded.set(ref, known);
-  if (decoded.size > CACHE) decoded.delete(decoded.keys().next().value!);
-  return known;
+let last: {a: ImageData; b: ImageData; found: Difference} | undefined;
+
+/** The difference that the panes and the inspector show: computed once. */
+export function differenceOf(a: ImageData, b: ImageData): Difference {
+  if (last?.a !== a || last.b !== b) last = {a, b, found: difference(a, b)};
+  return last.found;
 }
 
 /** Index of the step a side shows, given its step list and the index the cursor means. */
