@@ -91,3 +91,16 @@ def test_a_relative_log_directory_has_its_checkpoints(monkeypatch):
     with running(logdir="corpus/projector_images") as server:
         shapes = lambda: [one["shape"] for one in json.loads(server.ask("/api/v1/embeddings").body)["embeddings"]]
         until(lambda: shapes() == [[200, 8]])
+
+
+def test_a_metric_of_several_runs_of_a_trial_is_a_column_a_run():
+    with running(logdir=ROOT / "tests/data/corpus/hparams_experiment_raw") as server:
+        def table(**more):
+            body = json.dumps({"rows": "sessions", **more}).encode()
+            return json.loads(server.ask("/api/v1/hparams/table", "POST", {"Content-Type": "application/json"}, body).body)
+
+        until(lambda: "metric:eval.acc:last" in [column["id"] for column in table()["columns"]])
+        answer = table(columns=["name", "metric:acc:last", "metric:eval.acc:max"])
+        names, own, below = answer["data"]
+        first = names.index("trial_0")
+        assert (round(own[first], 3), round(below[first], 3)) == (0.6, 0.5)

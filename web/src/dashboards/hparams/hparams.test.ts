@@ -24,6 +24,10 @@ describe('columns', () => {
     expect(col('hparam:opt').names).toEqual(['adam', 'sgd']);
   });
   it('reads a metric with a colon in its tag', () => expect(metricOf('metric:a:b:max')).toEqual({tag: 'a:b', what: 'max'}));
+  it('writes every digit of whole numbers', () => {
+    const seeds = columnOf({id: 'hparam:seed', type: 'number'}, [101, 4294967295, -7], 'seed');
+    expect([0, 1, 2].map((row) => seeds.text(row))).toEqual(['101', '4294967295', '\u22127']);
+  });
   it('lists few values, ranges many', () => {
     expect(filterKind(col('hparam:lr'))).toBe('list');
     expect(filterKind(col('metric:val/acc:last'))).toBe('interval');
