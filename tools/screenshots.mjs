@@ -14,6 +14,10 @@ import {serve} from './serve.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const {chromium} = createRequire(join(root, 'web/package.json'))('playwright-core');
 const [logdir, out = join(root, 'docs/images'), ...wanted] = process.argv.slice(2);
+if (logdir === undefined) {
+  console.error('usage: node tools/screenshots.mjs LOGDIR [OUT] [TAB ...]   (LOGDIR: see sonde demo)');
+  process.exit(2);
+}
 mkdirSync(out, {recursive: true});
 
 const {program, address} = await serve(logdir);
