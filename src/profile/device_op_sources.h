@@ -36,6 +36,9 @@ struct OpSource {
   StepSums* by_step;
 };
 
+// The text of the op's HLO instruction and where in the source it comes from.
+void describe_instruction(DeviceOp& op);
+
 DeviceOps gpu_ops(const OpSource& source);
 DeviceOps tpu_ops(const OpSource& source);
 // Programs compiled for the CPU: their thunks are host slices with hlo_op.

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "profile/device_op_sources.h"
+#include "profile/hlo/text.h"
 #include "profile/ops.h"
 
 namespace sonde::profile {
@@ -13,6 +14,13 @@ std::vector<OpInStep> StepSums::sorted() const {
     return std::pair(a.group, a.op) < std::pair(b.group, b.op);
   });
   return all;
+}
+
+void describe_instruction(DeviceOp& op) {
+  op.expression = hlo::instruction_text(*op.module, *op.instruction, hlo::TextStyle::kOneLine);
+  op.source = op.module->source(*op.instruction);
+  op.source_stack = op.module->source_stack(*op.instruction);
+  if (!op.source_stack.empty()) op.source_stack += "\n";
 }
 
 namespace {

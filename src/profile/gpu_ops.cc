@@ -5,7 +5,6 @@
 
 #include "profile/device_op_sources.h"
 #include "profile/hlo/cost.h"
-#include "profile/hlo/text.h"
 #include "profile/shape_flops.h"
 
 namespace sonde::profile {
@@ -16,15 +15,10 @@ using trace::TrackId;
 
 class GpuOps {
  public:
-  explicit GpuOps(const OpSource& source)
-      : trace_(source.trace),
-        words_(source.words),
-        grouping_(source.grouping),
-        modules_(source.modules),
-        by_step_(source.by_step) {}
+  explicit GpuOps(const OpSource& source) : from_(source) {}
 
   DeviceOps run() {
-    for (const TrackId plane : words_.gpu_planes) add_plane(plane);
+    for (const TrackId plane : from_.words.gpu_planes) add_plane(plane);
     for (DeviceOp& op : result_.ops) finish(op);
     return std::move(result_);
   }
@@ -42,15 +36,15 @@ class GpuOps {
   void add_plane(TrackId plane) {
     int64_t first = INT64_MAX, last = INT64_MIN, busy = 0;
     std::vector<bool> seen(result_.ops.size(), false);
-    for (const TrackId t : lines_of(trace_, plane)) {
-      if (words_.derived[t]) continue;
-      const trace::Track& track = trace_.tracks()[t];
+    for (const TrackId t : lines_of(from_.trace, plane)) {
+      if (from_.words.derived[t]) continue;
+      const trace::Track& track = from_.trace.tracks()[t];
       for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
-        first = std::min(first, trace_.begin(s).value);
-        last = std::max(last, trace_.end(s).value);
+        first = std::min(first, from_.trace.begin(s).value);
+        last = std::max(last, from_.trace.end(s).value);
         const uint32_t op = op_of(s);
         if (op == trace::kNone) continue;
-        busy += trace_.duration(s).value;
+        busy += from_.trace.duration(s).value;
         if (seen.size() <= op) seen.resize(op + 1, false);
         if (!seen[op]) {
           seen[op] = true;
@@ -66,11 +60,11 @@ class GpuOps {
   }
 
   uint32_t op_of(SliceId s) {
-    const Keys& key = words_.key;
+    const Keys& key = from_.words.key;
     std::optional<trace::ArgValue> hlo_op, program, tf_op, level0, name, shape;
     const auto look = [&](trace::ArgRange range) {
       for (uint32_t a = range.first; a < range.first + range.count; ++a) {
-        const trace::Arg arg = trace_.arg(a);
+        const trace::Arg arg = from_.trace.arg(a);
         if (arg.key == key.hlo_op) hlo_op = arg.value;
         if (arg.key == key.program_id) program = arg.value;
         if (arg.key == key.tf_op) tf_op = arg.value;
@@ -79,26 +73,27 @@ class GpuOps {
         if (arg.key == key.shape) shape = arg.value;
       }
     };
-    look(trace_.label(s).args);
-    look(trace_.args(s));
+    look(from_.trace.label(s).args);
+    look(from_.trace.args(s));
     uint32_t index;
     if (hlo_op && hlo_op->type == trace::ArgType::kText) {
       index = hlo(static_cast<trace::StringId>(hlo_op->bits), program ? program->as_uint() : 0);
     } else {
-      if (!tf_op || tf_op->type != trace::ArgType::kText || trace_.text_of(tf_op).empty())
+      if (!tf_op || tf_op->type != trace::ArgType::kText || from_.trace.text_of(tf_op).empty())
         tf_op = level0;
       if (!tf_op || tf_op->type != trace::ArgType::kText) return trace::kNone;
-      index = framework(s, static_cast<trace::StringId>(tf_op->bits), trace_.text_of(shape));
+      index = framework(s, static_cast<trace::StringId>(tf_op->bits), from_.trace.text_of(shape));
     }
     if (index == trace::kNone) return trace::kNone;
     DeviceOp& op = result_.ops[index];
     ++op.occurrences;
-    op.time_ps += trace_.duration(s).value;
-    op.self_ps += trace_.duration(s).value;
-    op.min_ps = std::min(op.min_ps, trace_.duration(s).value);
-    op.eager |= grouping_.eager[s] != 0;
-    if (by_step_) {
-      by_step_->add(grouping_.of[s], index, trace_.duration(s).value, trace_.duration(s).value);
+    op.time_ps += from_.trace.duration(s).value;
+    op.self_ps += from_.trace.duration(s).value;
+    op.min_ps = std::min(op.min_ps, from_.trace.duration(s).value);
+    op.eager |= from_.grouping.eager[s] != 0;
+    if (from_.by_step) {
+      from_.by_step->add(from_.grouping.of[s], index, from_.trace.duration(s).value,
+                         from_.trace.duration(s).value);
     }
     return index;
   }
@@ -109,10 +104,10 @@ class GpuOps {
       result_.without_module += found->second == trace::kNone;
       return found->second;
     }
-    std::string_view name = trace_.text(text);
+    std::string_view name = from_.trace.text(text);
     if (const size_t colons = name.rfind("::"); colons != std::string_view::npos)
       name.remove_prefix(colons + 2);
-    const hlo::Module* module = modules_.by_program(program);
+    const hlo::Module* module = from_.modules.by_program(program);
     const hlo::Instruction* instruction = module ? module->find(name) : nullptr;
     if (!instruction) {
       ++result_.without_module;
@@ -137,16 +132,16 @@ class GpuOps {
   }
 
   uint32_t framework(SliceId s, trace::StringId text, std::string_view shape) {
-    const trace::StringId kernel = trace_.label(s).name;
+    const trace::StringId kernel = from_.trace.label(s).name;
     const auto [found, added] = ids_.try_emplace(Key{UINT64_MAX, text, kernel}, trace::kNone);
     if (added) {
-      const OpName parsed = parse_op_name(trace_.text(text));
+      const OpName parsed = parse_op_name(from_.trace.text(text));
       if (parsed.name.empty()) return trace::kNone;
       found->second = static_cast<uint32_t>(result_.ops.size());
       DeviceOp op;
-      op.name = fmt::format("{}/{}", parsed.name, trace_.text(kernel));
+      op.name = fmt::format("{}/{}", parsed.name, from_.trace.text(kernel));
       op.category = parsed.is_known() ? parsed.type : "unknown";  // as xprof spells it here
-      op.provenance = trace_.text(text);
+      op.provenance = from_.trace.text(text);
       result_.ops.push_back(std::move(op));
     }
     if (found->second == trace::kNone || shape.empty()) return found->second;
@@ -167,18 +162,11 @@ class GpuOps {
     op.flops = op.model_flops;
     op.bytes = cost.bytes * n;
     op.hbm_bytes = cost.hbm_bytes * n;
-    op.expression = hlo::instruction_text(*op.module, *op.instruction, hlo::TextStyle::kOneLine);
-    op.source = op.module->source(*op.instruction);
-    op.source_stack = op.module->source_stack(*op.instruction);
-    if (!op.source_stack.empty()) op.source_stack += "\n";
+    describe_instruction(op);
     op.deduplicated_name = op.instruction->deduplicated_name;
   }
 
-  const trace::Trace& trace_;
-  const Vocabulary& words_;
-  const Grouping& grouping_;
-  const hlo::Modules& modules_;
-  StepSums* by_step_;
+  const OpSource from_;
   DeviceOps result_;
   boost::unordered_flat_map<Key, uint32_t> ids_;
   std::map<std::pair<uint64_t, const hlo::Instruction*>, uint32_t> hlo_ids_;

@@ -5,7 +5,6 @@
 #include "base/wire.h"
 #include "profile/device_op_sources.h"
 #include "profile/hlo/cost.h"
-#include "profile/hlo/text.h"
 
 namespace sonde::profile {
 namespace {
@@ -21,20 +20,15 @@ struct Nested {
 
 class NestedOps {
  public:
-  explicit NestedOps(const OpSource& source)
-      : trace_(source.trace),
-        words_(source.words),
-        grouping_(source.grouping),
-        modules_(source.modules),
-        by_step_(source.by_step) {}
+  explicit NestedOps(const OpSource& source) : from_(source) {}
 
   DeviceOps tpu() {
-    for (const TrackId plane : words_.tpu_planes) {
+    for (const TrackId plane : from_.words.tpu_planes) {
       int64_t first = INT64_MAX, last = INT64_MIN;
       const int64_t before = self_ps_;
-      for (const TrackId t : lines_of(trace_, plane)) {
-        if (trace_.track_name(t) != "XLA Ops") continue;
-        const trace::Track& track = trace_.tracks()[t];
+      for (const TrackId t : lines_of(from_.trace, plane)) {
+        if (from_.trace.track_name(t) != "XLA Ops") continue;
+        const trace::Track& track = from_.trace.tracks()[t];
         for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
           const auto [begin, end] = device_span(s);
           first = std::min(first, begin);
@@ -54,17 +48,17 @@ class NestedOps {
 
   DeviceOps cpu() {
     result_.on_host = true;
-    if (words_.key.hlo_op == trace::kNone) return std::move(result_);
-    for (const TrackId plane : words_.host_planes) {
-      for (const TrackId t : lines_of(trace_, plane)) {
-        const trace::Track& track = trace_.tracks()[t];
+    if (from_.words.key.hlo_op == trace::kNone) return std::move(result_);
+    for (const TrackId plane : from_.words.host_planes) {
+      for (const TrackId t : lines_of(from_.trace, plane)) {
+        const trace::Track& track = from_.trace.tracks()[t];
         int64_t first = INT64_MAX, last = INT64_MIN;
         const int64_t before = self_ps_;
         walk(track, [&](SliceId s) {
           const uint32_t op = cpu_op(s);
           if (op != trace::kNone) {
-            first = std::min(first, trace_.begin(s).value);
-            last = std::max(last, trace_.end(s).value);
+            first = std::min(first, from_.trace.begin(s).value);
+            last = std::max(last, from_.trace.end(s).value);
           }
           return op;
         });
@@ -81,10 +75,7 @@ class NestedOps {
       const double n = static_cast<double>(op.occurrences);
       op.flops = op.model_flops = cost.flops * n;
       op.bytes = op.hbm_bytes = cost.bytes * n;
-      op.expression = hlo::instruction_text(*op.module, *op.instruction, hlo::TextStyle::kOneLine);
-      op.source = op.module->source(*op.instruction);
-      op.source_stack = op.module->source_stack(*op.instruction);
-      if (!op.source_stack.empty()) op.source_stack += "\n";
+      describe_instruction(op);
     }
     return std::move(result_);
   }
@@ -92,8 +83,8 @@ class NestedOps {
  private:
   // Whether the op waits for the host or sends to it.
   bool is_off_duty(SliceId s) const {
-    const std::string_view category =
-        trace_.text_of(trace_.find(trace_.label(s).args, words_.key.hlo_category));
+    const std::string_view category = from_.trace.text_of(
+        from_.trace.find(from_.trace.label(s).args, from_.words.key.hlo_category));
     for (const std::string_view off :
          {"infeed", "outfeed", "send", "recv", "host send", "host recv"}) {
       if (category == off || (category.starts_with(off) && category.ends_with("-done")))
@@ -105,12 +96,12 @@ class NestedOps {
   // Modules count as time in which ops could have run.
   void add_duty(TrackId plane) {
     int64_t first = INT64_MAX, last = INT64_MIN, busy_until = INT64_MIN;
-    for (const TrackId t : lines_of(trace_, plane)) {
-      const bool are_ops = trace_.track_name(t) == "XLA Ops";
-      if (!are_ops && trace_.track_name(t) != "XLA Modules") continue;
-      const trace::Track& track = trace_.tracks()[t];
+    for (const TrackId t : lines_of(from_.trace, plane)) {
+      const bool are_ops = from_.trace.track_name(t) == "XLA Ops";
+      if (!are_ops && from_.trace.track_name(t) != "XLA Modules") continue;
+      const trace::Track& track = from_.trace.tracks()[t];
       for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
-        const int64_t begin = trace_.begin(s).value, end = trace_.end(s).value;
+        const int64_t begin = from_.trace.begin(s).value, end = from_.trace.end(s).value;
         first = std::min(first, begin);
         last = std::max(last, end);
         if (!are_ops || end <= busy_until || is_off_duty(s)) continue;
@@ -122,11 +113,11 @@ class NestedOps {
   }
 
   std::pair<int64_t, int64_t> device_span(SliceId s) const {
-    const auto offset = trace_.find(trace_.args(s), words_.key.device_offset);
-    const auto duration = trace_.find(trace_.args(s), words_.key.device_duration);
+    const auto offset = from_.trace.find(from_.trace.args(s), from_.words.key.device_offset);
+    const auto duration = from_.trace.find(from_.trace.args(s), from_.words.key.device_duration);
     if (offset && duration)
       return {offset->as_int(), offset->as_int() + std::max<int64_t>(0, duration->as_int())};
-    return {trace_.begin(s).value, trace_.end(s).value};
+    return {from_.trace.begin(s).value, from_.trace.end(s).value};
   }
 
   template <class OpOf>
@@ -142,34 +133,35 @@ class NestedOps {
       op.self_ps += duration - top.children;
       op.min_ps = std::min(op.min_ps, duration);
       self_ps_ += duration - top.children;
-      if (by_step_) by_step_->add(top.group, top.op, duration, duration - top.children);
+      if (from_.by_step) from_.by_step->add(top.group, top.op, duration, duration - top.children);
       if (!open.empty()) open.back().children += duration;
     };
     for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
-      if (words_.key.async != trace::kNone) {
-        const auto async = trace_.find(trace_.args(s), words_.key.async);
+      if (from_.words.key.async != trace::kNone) {
+        const auto async = from_.trace.find(from_.trace.args(s), from_.words.key.async);
         if (async && async->as_int() != 0) continue;
       }
       const uint32_t op = op_of(s);
       if (op == trace::kNone) continue;
       const auto [begin, end] = device_span(s);
       while (!open.empty() && !(open.back().begin <= begin && end <= open.back().end)) close();
-      open.push_back({op, by_step_ ? grouping_.of[s] : Grouping::kNoGroup, begin, end, 0});
+      open.push_back(
+          {op, from_.by_step ? from_.grouping.of[s] : Grouping::kNoGroup, begin, end, 0});
     }
     while (!open.empty()) close();
   }
 
   uint32_t tpu_op(SliceId s) {
-    const trace::LabelId label = trace_.label_id(s);
+    const trace::LabelId label = from_.trace.label_id(s);
     const auto [found, added] = by_label_.try_emplace(label, trace::kNone);
     if (!added) {
-      accumulate(found->second, trace_.label(s));
+      accumulate(found->second, from_.trace.label(s));
       return found->second;
     }
-    const Keys& key = words_.key;
-    const trace::Label& info = trace_.label(s);
-    const auto program = trace_.find(info.args, key.program_id);
-    const auto symbol = trace_.find(info.args, key.symbol_id);
+    const Keys& key = from_.words.key;
+    const trace::Label& info = from_.trace.label(s);
+    const auto program = from_.trace.find(info.args, key.program_id);
+    const auto symbol = from_.trace.find(info.args, key.symbol_id);
     const std::pair<uint64_t, uint64_t> id{program ? program->as_uint() : 0,
                                            symbol ? symbol->as_uint() : UINT64_MAX - label};
     const auto [same, is_new] =
@@ -177,16 +169,17 @@ class NestedOps {
     found->second = same->second;
     if (is_new) {
       DeviceOp op;
-      op.name = trace_.shown_name_of(info);
-      op.expression = trace_.text(info.name);
-      op.category = trace_.text_of(trace_.find(info.args, key.hlo_category));
-      op.provenance = trace_.text_of(trace_.find(info.args, key.tf_op));
+      op.name = from_.trace.shown_name_of(info);
+      op.expression = from_.trace.text(info.name);
+      op.category = from_.trace.text_of(from_.trace.find(info.args, key.hlo_category));
+      op.provenance = from_.trace.text_of(from_.trace.find(info.args, key.tf_op));
       op.program_id = id.first;
       op.is_hlo = true;
-      op.source = trace_.text_of(trace_.find(info.args, key.source));
-      op.source_stack = trace_.text_of(trace_.find(info.args, key.source_stack));
-      op.deduplicated_name = trace_.text_of(trace_.find(info.args, key.deduplicated_name));
-      op.module = modules_.by_program(op.program_id);
+      op.source = from_.trace.text_of(from_.trace.find(info.args, key.source));
+      op.source_stack = from_.trace.text_of(from_.trace.find(info.args, key.source_stack));
+      op.deduplicated_name =
+          from_.trace.text_of(from_.trace.find(info.args, key.deduplicated_name));
+      op.module = from_.modules.by_program(op.program_id);
       op.instruction = op.module ? op.module->find(op.name) : nullptr;
       result_.ops.push_back(std::move(op));
     }
@@ -197,23 +190,23 @@ class NestedOps {
   // Costs the compiler wrote into the op's metadata, for one occurrence.
   void accumulate(uint32_t index, const trace::Label& label) {
     DeviceOp& op = result_.ops[index];
-    const Keys& key = words_.key;
+    const Keys& key = from_.words.key;
     const auto number = [&](trace::KeyId k) {
-      const auto value = trace_.find(label.args, k);
+      const auto value = from_.trace.find(label.args, k);
       return value ? value->as_double() : 0.0;
     };
     const double flops = number(key.flops), model = number(key.model_flops);
     op.flops += flops;
     op.model_flops += model != 0 ? model : flops;
     op.bytes += number(key.bytes_accessed);
-    const auto breakdown = trace_.find(label.args, key.memory_breakdown);
+    const auto breakdown = from_.trace.find(label.args, key.memory_breakdown);
     if (!breakdown || breakdown->type != trace::ArgType::kBytes) {
       op.hbm_bytes += number(key.bytes_accessed);
       return;
     }
     // An asynchronous copy is two ops; the breakdown credits HBM to the half that touches it and is
     // empty in the other.
-    wire::Cursor cursor(trace_.bytes_of(*breakdown));
+    wire::Cursor cursor(from_.trace.bytes_of(*breakdown));
     for (wire::Field f; cursor.next(f);) {
       if (f.number != 1 || !f.is_bytes()) continue;
       uint64_t operation = 0, space = 0, bytes = 0;
@@ -231,19 +224,19 @@ class NestedOps {
   }
 
   uint32_t cpu_op(SliceId s) {
-    const auto text = trace_.find(trace_.args(s), words_.key.hlo_op);
+    const auto text = from_.trace.find(from_.trace.args(s), from_.words.key.hlo_op);
     if (!text || text->type != trace::ArgType::kText) return trace::kNone;
-    if (trace_.name(s).starts_with("end: ")) return trace::kNone;
-    const auto program = trace_.find(trace_.args(s), words_.key.program_id);
+    if (from_.trace.name(s).starts_with("end: ")) return trace::kNone;
+    const auto program = from_.trace.find(from_.trace.args(s), from_.words.key.program_id);
     const std::pair<uint64_t, uint64_t> id{program ? program->as_uint() : 0, text->bits};
     const auto [found, added] =
         by_symbol_.try_emplace(id, static_cast<uint32_t>(result_.ops.size()));
     if (!added) return found->second;
     DeviceOp op;
-    op.name = trace_.text_of(text);
+    op.name = from_.trace.text_of(text);
     op.program_id = id.first;
     op.is_hlo = true;
-    op.module = modules_.by_program(op.program_id);
+    op.module = from_.modules.by_program(op.program_id);
     op.instruction = op.module ? op.module->find(op.name) : nullptr;
     if (op.instruction) {
       op.category = hlo::category_of(*op.instruction);
@@ -255,11 +248,7 @@ class NestedOps {
     return found->second;
   }
 
-  const trace::Trace& trace_;
-  const Vocabulary& words_;
-  const Grouping& grouping_;
-  const hlo::Modules& modules_;
-  StepSums* by_step_;
+  const OpSource from_;
   DeviceOps result_;
   int64_t self_ps_ = 0;
   boost::unordered_flat_map<trace::LabelId, uint32_t> by_label_;

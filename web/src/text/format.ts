@@ -161,6 +161,12 @@ export function formatAgo(seconds: number, now = Date.now() / 1000): string {
 }
 
 /** Keeps both ends of a long name. */
+const TAIL = 8;
+/** A name in two parts, of which only the first is cut when room is short: names differ at their ends. */
+export function headAndTail(text: string): [string, string] {
+  return text.length > TAIL + 6 ? [text.slice(0, -TAIL), text.slice(-TAIL)] : [text, ''];
+}
+
 export function middleEllipsis(text: string, length: number): string {
   if (text.length <= length) return text;
   const head = Math.ceil((length - 1) / 2);

@@ -10,13 +10,15 @@ import {runs} from '../../state/runs.svelte.ts';
 import {tagHasRun, tags} from '../../state/tags.svelte.ts';
 import {applyTheme, theme} from '../../state/theme.svelte.ts';
 import {tab} from '../../state/view.svelte.ts';
+import {headAndTail} from '../../text/format.ts';
 import {cardModel, cardSeries} from './card-model.ts';
 import {questionOf} from './card-question.ts';
 import {stateOf} from './describe.ts';
 import {loadPins} from './pins.ts';
-import {openSections, sectionName, sectionsOf, titleParts, type CardSpec, type Section} from './sections.ts';
+import {openSections, sectionName, sectionsOf, type CardSpec, type Section} from './sections.ts';
 import {settingsOf, view, zoomOf} from './settings.svelte.ts';
 
+const TABS = ['', 'timeseries', 'scalars']; // those of entry.ts, which would bring the components into the first file
 const LOWEST = 480; // px; the shell of a lower window looks different
 const RAIL = 32; // px, of a closed run panel
 
@@ -46,7 +48,7 @@ export async function drawFirstPicture(): Promise<boolean> {
 
 /** The section whose first card is the first thing on the page, when everything is as it is at the start. */
 function leadingSection(): Section | undefined {
-  const atHome = ['', 'timeseries', 'scalars'].includes(tab.id) && innerHeight >= LOWEST;
+  const atHome = TABS.includes(tab.id) && innerHeight >= LOWEST;
   const plain = view.filter === '' && view.combos.length === 0 && view.pins.length === 0 && !(habits.savePins && loadPins().length > 0);
   if (!atHome || !plain || runs.groups.length > 0) return undefined;
   const scalars = tags.ofKind('scalar');
@@ -81,7 +83,7 @@ function paint(card: CardSpec, {plot, state}: Page): Promise<void> | null {
 /** The page as the shell will build it, as far as the first chart needs it to stand in its place. */
 function pageOf(section: Section, card: CardSpec): Page {
   const [plot, state, chevron] = [element('div', 'plot'), element('span', 'u'), element('span', 'chevron')];
-  const [start, tail] = titleParts(card.title);
+  const [start, tail] = headAndTail(card.title);
   const head = element('header', '', element('h3', '', element('span', 'clip', start), element('span', 'tail', tail)), state);
   const cards = element('div', 'cards', element('section', 'card', head, element('div', 'field-of-plot', plot)));
   cards.style.setProperty('--card-min', `${habits.cardMin}px`);

@@ -38,12 +38,6 @@ export function titleOf(tag: string, group: string | null): string {
   return group !== null && short.startsWith(`${group}/`) ? short.slice(group.length + 1) : short;
 }
 
-const TAIL = 8;
-/** A title in two parts, of which only the first is cut when room is short: names differ at their ends. */
-export function titleParts(title: string): [string, string] {
-  return title.length > 2 * TAIL ? [title.slice(0, -TAIL), title.slice(-TAIL)] : [title, ''];
-}
-
 export function sectionsOf(tags: readonly Tag[]): Section[] {
   const groups = new Map<string, CardSpec[]>();
   for (const tag of tags) {
