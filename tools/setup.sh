@@ -11,8 +11,16 @@ sonde_build_packages="g++ cmake ninja-build ccache mold pkgconf libboost1.81-dev
   doctest-dev librapidcheck-dev python3 python3-venv"
 sonde_test_packages="clang-format-19 python3-dev"
 
-is_installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
-has_candidate() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
+# Both read the whole answer before they look at it: `| grep -q` leaves at the first match, the command on
+# the left then dies of SIGPIPE, and under pipefail the pipe says "no" for a package that is there.
+is_installed() {
+  status=$(dpkg-query -W -f='${Status}' "$1" 2>/dev/null) || return 1
+  case $status in *"ok installed"*) return 0 ;; *) return 1 ;; esac
+}
+has_candidate() {
+  policy=$(apt-cache policy "$1" 2>/dev/null) || return 1
+  case $policy in *"Candidate: (none)"*) return 1 ;; *"Candidate: "*) return 0 ;; *) return 1 ;; esac
+}
 
 # The names of "a|b" in turn; the first for which the test given holds, or the last.
 first_of() {  # first_of TEST "a|b"
