@@ -8,7 +8,7 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/library.cc CONTENT "// lib
 add_library(sonde_library SHARED ${PROJECT_BINARY_DIR}/generated/library.cc)
 set_target_properties(sonde_library PROPERTIES OUTPUT_NAME sonde EXPORT_NAME sonde
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-target_link_libraries(sonde_library PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,sonde_writer>)
+target_link_libraries(sonde_library PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,sonde_log_write>)
 target_include_directories(sonde_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(sonde_library INTERFACE cxx_std_20)
 # Only the public names leave the library; the layers and libpng inside stay private to it.

@@ -1,8 +1,9 @@
-# sonde_layer(name needs...): the library of src/<name>. sonde_unit_tests(): every src/**/x_test.cc in one program.
+# sonde_layer(room needs...): the library of src/<room>; the room a/b becomes the target sonde_a_b. sonde_unit_tests(): every src/**/x_test.cc in one program.
 set(SONDE_LAYERS "" CACHE INTERNAL "")
 
-function(sonde_layer name)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cc ${PROJECT_SOURCE_DIR}/src/${name}/*.S)
+function(sonde_layer room)
+  string(REPLACE "/" "_" name ${room})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cc ${PROJECT_SOURCE_DIR}/src/${room}/*.S)
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
   if(sources)
     add_library(sonde_${name} STATIC ${sources})
@@ -14,6 +15,7 @@ function(sonde_layer name)
     set(visibility INTERFACE)
   endif()
   foreach(need ${ARGN})
+    string(REPLACE "/" "_" need ${need})
     if(TARGET sonde_dep_${need})
       target_link_libraries(sonde_${name} ${visibility} sonde_dep_${need})
     else()

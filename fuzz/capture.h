@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "import/registry.h"
-#include "profile/render.h"
-#include "profile/tool.h"
+#include "capture/import/registry.h"
+#include "capture/report/render.h"
+#include "capture/report/tool.h"
 
 namespace sonde::fuzz {
 

@@ -2,12 +2,12 @@
 // cut past the protobuf walk keeps what the walk keeps.
 #include <cstring>
 
-#include "base/wire.h"
-#include "event/blob.h"
-#include "event/metadata.h"
-#include "event/skim.h"
-#include "event/value.h"
-#include "store/sink.h"
+#include "codec/wire.h"
+#include "log/event/blob.h"
+#include "log/event/metadata.h"
+#include "log/event/skim.h"
+#include "log/event/value.h"
+#include "log/load/sink.h"
 
 namespace {
 

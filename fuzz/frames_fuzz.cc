@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/thread_pool.h"
-#include "store/file_loader.h"
+#include "log/load/file_loader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sonde;

@@ -2,11 +2,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "codec/text_proto.h"
+#include "embed/files/projector.h"
 #include "graph/graph_def.h"
 #include "graph/keras.h"
 #include "graph/pbtxt.h"
-#include "query/projector.h"
-#include "query/text_proto.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sonde;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "capture/grpc_stream.h"
-#include "capture/profiler.h"
+#include "capture/remote/grpc_stream.h"
+#include "capture/remote/profiler.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sonde;

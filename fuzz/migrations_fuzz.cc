@@ -1,10 +1,10 @@
 // One Summary.Value of arbitrary bytes: what it migrates to, alone and behind other metadata of its
 // tag.
-#include "base/wire.h"
-#include "event/blob.h"
-#include "event/metadata.h"
-#include "event/value.h"
-#include "store/sink.h"
+#include "codec/wire.h"
+#include "log/event/blob.h"
+#include "log/event/metadata.h"
+#include "log/event/value.h"
+#include "log/load/sink.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sonde;

@@ -1,6 +1,6 @@
 // Perfetto traces: any bytes are imported, also behind a packet that makes the sniffer claim them.
 #include "base/bytes.h"
-#include "import/registry.h"
+#include "capture/import/registry.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const sonde::Bytes bytes{reinterpret_cast<const std::byte*>(data), size};

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "profile/render.h"
-#include "profile/sql/sql.h"
-#include "trace/builder.h"
+#include "capture/report/render.h"
+#include "capture/sql/sql.h"
+#include "capture/trace/builder.h"
 
 namespace {
 

@@ -2,9 +2,9 @@
 // every choice of lanes and op times, imported, and every tool is run on what comes out.
 #include "base/bytes.h"
 #include "base/crc32c.h"
-#include "base/wire.h"
+#include "capture/import/step_stats/fill.h"
+#include "codec/wire.h"
 #include "fuzz/capture.h"
-#include "import/step_stats/fill.h"
 
 namespace {
 

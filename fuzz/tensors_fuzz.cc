@@ -1,5 +1,5 @@
 // A TensorProto of arbitrary bytes in every decoder. Counts that are claimed must not cost memory.
-#include "event/tensor.h"
+#include "log/event/tensor.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sonde;

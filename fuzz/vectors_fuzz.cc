@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "query/labels.h"
-#include "query/vectors.h"
+#include "embed/files/labels.h"
+#include "embed/files/vectors.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sonde;

@@ -12,10 +12,10 @@
 #include "arrays.h"
 #include "image/gif_encode.h"
 #include "image/png_encode.h"
-#include "writer/histogram.h"
-#include "writer/media.h"
-#include "writer/projector.h"
-#include "writer/values.h"
+#include "log/write/histogram.h"
+#include "log/write/media.h"
+#include "log/write/projector.h"
+#include "log/write/values.h"
 
 namespace sonde::python {
 namespace {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "arrays.h"
-#include "event/blob.h"
-#include "event/tensor.h"
-#include "event/value.h"
-#include "store/store.h"
+#include "log/event/blob.h"
+#include "log/event/tensor.h"
+#include "log/event/value.h"
+#include "log/store/store.h"
 
 namespace sonde::python {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "api/tensorboard/areas.h"
 #include "api/v1/area.h"
-#include "base/json.h"
+#include "codec/json.h"
 
 namespace sonde::api {
 namespace {

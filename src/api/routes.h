@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "api/answer.h"
-#include "api/memo.h"
+#include "api/services/memo.h"
 #include "base/thread_pool.h"
-#include "store/store.h"
+#include "log/store/store.h"
 
 namespace sonde::api {
 

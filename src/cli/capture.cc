@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/strings.h"
-#include "capture/session.h"
+#include "capture/remote/session.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/demo.h"
+#include "cli/demo/demo.h"
 #include "cli/help.h"
 #include "cli/serve.h"
 #include "sonde/version.h"

@@ -12,10 +12,10 @@
 
 #include "base/bytes.h"
 #include "base/strings.h"
-#include "event/value.h"
 #include "io/file.h"
 #include "io/scan.h"
-#include "record/frames.h"
+#include "log/event/value.h"
+#include "log/record/frames.h"
 
 namespace sonde::cli {
 namespace {

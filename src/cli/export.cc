@@ -8,14 +8,14 @@
 #include <optional>
 #include <string>
 
-#include "base/json.h"
 #include "base/regex.h"
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/logdir.h"
-#include "event/blob.h"
-#include "event/tensor.h"
-#include "event/value.h"
+#include "codec/json.h"
+#include "log/event/blob.h"
+#include "log/event/tensor.h"
+#include "log/event/value.h"
 
 namespace sonde::cli {
 namespace {

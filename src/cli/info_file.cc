@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "base/base64.h"
+#include "codec/base64.h"
 #include "sonde/version.h"
 
 namespace sonde::cli {

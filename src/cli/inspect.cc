@@ -13,14 +13,14 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/strings.h"
+#include "base/text_table.h"
 #include "cli/commands.h"
 #include "cli/logdir.h"
-#include "cli/table.h"
-#include "event/blob.h"
-#include "event/tensor.h"
-#include "event/value.h"
+#include "codec/json.h"
+#include "log/event/blob.h"
+#include "log/event/tensor.h"
+#include "log/event/value.h"
 
 namespace sonde::cli {
 namespace {

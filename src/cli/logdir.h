@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "cli/flags.h"
-#include "store/store.h"
+#include "log/store/store.h"
 
 namespace sonde::cli {
 

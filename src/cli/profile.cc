@@ -6,17 +6,17 @@
 
 #include <optional>
 
-#include "api/captures.h"
+#include "api/services/captures.h"
 #include "base/strings.h"
 #include "base/thread_pool.h"
+#include "capture/analysis/analysis.h"
+#include "capture/import/session.h"
+#include "capture/report/render.h"
+#include "capture/report/terminal.h"
+#include "capture/report/tool.h"
+#include "capture/sql/sql.h"
+#include "capture/tools/compare.h"
 #include "cli/commands.h"
-#include "import/session.h"
-#include "profile/analysis.h"
-#include "profile/compare.h"
-#include "profile/render.h"
-#include "profile/sql/sql.h"
-#include "profile/terminal.h"
-#include "profile/tool.h"
 
 namespace sonde::cli {
 namespace {

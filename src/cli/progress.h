@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "store/store.h"
+#include "log/store/store.h"
 
 namespace sonde::cli {
 

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "cli/commands.h"
-#include "store/store.h"
+#include "log/store/store.h"
 
 namespace sonde::cli {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "base/json_read.h"
+#include "codec/json_read.h"
 #include "embed/pca.h"
 #include "embed/umap.h"
 #include "io/file.h"

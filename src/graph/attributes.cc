@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "base/wire.h"
-#include "event/tensor.h"
+#include "codec/wire.h"
+#include "log/event/tensor.h"
 
 namespace sonde::graph {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "base/wire.h"
+#include "codec/wire.h"
 
 using namespace sonde;
 

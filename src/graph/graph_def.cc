@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "base/wire.h"
+#include "codec/wire.h"
 
 namespace sonde::graph {
 namespace {

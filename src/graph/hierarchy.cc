@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/wire.h"
+#include "codec/wire.h"
 
 namespace sonde::graph {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/json_read.h"
-#include "base/wire.h"
+#include "codec/json_read.h"
+#include "codec/wire.h"
 
 namespace sonde::graph {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/wire.h"
+#include "codec/wire.h"
 
 using namespace sonde;
 using namespace sonde::graph;

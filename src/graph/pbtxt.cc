@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/wire.h"
+#include "codec/wire.h"
 
 namespace sonde::graph {
 namespace {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/wire.h"
+#include "codec/wire.h"
 
 namespace sonde::graph {
 namespace {

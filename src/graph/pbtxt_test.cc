@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "base/wire.h"
+#include "codec/wire.h"
 #include "graph/graph_def.h"
 #include "graph/keras.h"
 

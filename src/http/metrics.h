@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "store/store.h"
+#include "log/store/store.h"
 
 namespace sonde::http {
 

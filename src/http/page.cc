@@ -1,6 +1,6 @@
 #include "http/page.h"
 
-#include "base/html.h"
+#include "codec/html.h"
 
 namespace sonde::http {
 namespace {

@@ -6,10 +6,10 @@
 #include <ctime>
 #include <exception>
 
-#include "base/html.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "codec/html.h"
+#include "codec/json.h"
 #include "http/page.h"
 
 namespace sonde::http {

@@ -13,10 +13,10 @@
 
 #include "api/routes.h"
 #include "base/bytes.h"
-#include "base/json_read.h"
 #include "base/strings.h"
+#include "codec/json_read.h"
 #include "image/sniff.h"
-#include "store/store.h"
+#include "log/store/store.h"
 #include "tests/support/log_maker.h"
 
 namespace sonde::test {

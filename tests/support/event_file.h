@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/crc32c.h"
-#include "base/wire.h"
+#include "codec/wire.h"
 
 namespace sonde::testing {
 

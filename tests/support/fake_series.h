@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "store/snapshot.h"
+#include "log/model/snapshot.h"
 
 namespace sonde::test {
 

@@ -10,7 +10,7 @@
 
 #include "base/crc32c.h"
 #include "base/strings.h"
-#include "base/wire.h"
+#include "codec/wire.h"
 #include "image/png_encode.h"
 
 namespace sonde::test {

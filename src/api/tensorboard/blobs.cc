@@ -1,8 +1,8 @@
 #include "api/tensorboard/blobs.h"
 
 #include "api/tensorboard/shared.h"
-#include "base/json_read.h"
-#include "event/blob.h"
+#include "codec/json_read.h"
+#include "log/event/blob.h"
 
 namespace sonde::api::tensorboard {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "api/routes.h"
-#include "query/sequences.h"
+#include "log/query/media/sequences.h"
 
 namespace sonde::api::tensorboard {
 

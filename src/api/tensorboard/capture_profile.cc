@@ -4,9 +4,9 @@
 
 #include <charconv>
 
-#include "api/recordings.h"
-#include "base/json.h"
+#include "api/services/recordings.h"
 #include "base/strings.h"
+#include "codec/json.h"
 
 namespace sonde::api::tensorboard {
 namespace {

@@ -6,8 +6,8 @@
 #include "api/tensorboard/scalar_json.h"
 #include "api/tensorboard/shared.h"
 #include "base/regex.h"
-#include "base/wire.h"
-#include "event/blob.h"
+#include "codec/wire.h"
+#include "log/event/blob.h"
 
 namespace sonde::api::tensorboard {
 namespace {

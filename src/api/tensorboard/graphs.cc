@@ -2,10 +2,10 @@
 
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/shared.h"
-#include "event/blob.h"
 #include "graph/graph_def.h"
 #include "graph/keras.h"
 #include "graph/pbtxt.h"
+#include "log/event/blob.h"
 
 namespace sonde::api::tensorboard {
 namespace {

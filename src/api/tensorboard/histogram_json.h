@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/routes.h"
-#include "event/blob.h"
+#include "log/event/blob.h"
 
 namespace sonde::api::tensorboard {
 

@@ -3,7 +3,7 @@
 #include "api/tensorboard/histogram_json.h"
 #include "api/tensorboard/scalar_json.h"
 #include "api/tensorboard/shared.h"
-#include "query/distributions.h"
+#include "log/query/media/distributions.h"
 
 namespace sonde::api::tensorboard {
 namespace {

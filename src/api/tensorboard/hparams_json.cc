@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "base/json_read.h"
+#include "codec/json_read.h"
 
 namespace sonde::api::tensorboard {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
 #include "base/result.h"
-#include "query/hparams.h"
+#include "codec/json.h"
+#include "log/query/hparams/hparams.h"
 
 namespace sonde::api::tensorboard {
 

@@ -3,7 +3,7 @@
 #include "api/tensorboard/blobs.h"
 #include "api/tensorboard/shared.h"
 #include "base/strings.h"
-#include "base/wire.h"
+#include "codec/wire.h"
 
 namespace sonde::api::tensorboard {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/shared.h"
-#include "base/wire.h"
-#include "event/tensor.h"
+#include "codec/wire.h"
+#include "log/event/tensor.h"
 
 namespace sonde::api::tensorboard {
 namespace {

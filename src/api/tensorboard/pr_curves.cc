@@ -4,7 +4,7 @@
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/scalar_json.h"
 #include "api/tensorboard/shared.h"
-#include "event/tensor.h"
+#include "log/event/tensor.h"
 
 namespace sonde::api::tensorboard {
 namespace {

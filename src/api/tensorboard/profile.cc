@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
-#include "api/captures.h"
+#include "api/services/captures.h"
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/capture_profile.h"
 #include "api/tensorboard/core.h"
 #include "api/tensorboard/shared.h"
-#include "profile/analysis.h"
-#include "profile/render.h"
-#include "trace/questions.h"
+#include "capture/analysis/analysis.h"
+#include "capture/report/render.h"
+#include "capture/trace/questions.h"
 
 namespace sonde::api::tensorboard {
 namespace {

@@ -1,9 +1,9 @@
 // TensorBoard's projector plug-in: embeddings and the files beside them.
-#include "query/projector.h"
+#include "embed/files/projector.h"
 
 #include <algorithm>
 
-#include "api/embedding_sources.h"
+#include "api/services/embedding_sources.h"
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/blobs.h"
 #include "api/tensorboard/core.h"

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "api/tensorboard/shared.h"
-#include "base/json.h"
 #include "base/number_text.h"
+#include "codec/json.h"
 
 namespace sonde::api::tensorboard {
 namespace {

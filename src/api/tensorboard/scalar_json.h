@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/routes.h"
-#include "store/snapshot.h"
+#include "log/model/snapshot.h"
 
 namespace sonde::api::tensorboard {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/strings.h"
-#include "base/wire.h"
+#include "codec/wire.h"
 #include "text/markdown.h"
 
 namespace sonde::api::tensorboard {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "api/routes.h"
-#include "base/json.h"
-#include "event/value.h"
-#include "query/samples.h"
-#include "store/snapshot.h"
+#include "codec/json.h"
+#include "log/event/value.h"
+#include "log/model/snapshot.h"
+#include "log/query/media/samples.h"
 
 namespace sonde::api::tensorboard {
 

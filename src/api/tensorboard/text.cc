@@ -2,7 +2,7 @@
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/scalar_json.h"
 #include "api/tensorboard/shared.h"
-#include "event/blob.h"
+#include "log/event/blob.h"
 #include "text/markdown.h"
 #include "text/sanitize.h"
 

@@ -11,7 +11,7 @@
 #include "api/tensorboard/histogram_json.h"
 #include "api/tensorboard/scalar_json.h"
 #include "api/tensorboard/shared.h"
-#include "base/json_read.h"
+#include "codec/json_read.h"
 
 namespace sonde::api::tensorboard {
 namespace {

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "api/services/state.h"
 #include "api/v1/area.h"
-#include "api/v1/state.h"
 #include "api/v1/support.h"
 #include "base/strings.h"
 

@@ -1,9 +1,9 @@
 // GET events: the stream of changes, and how a client that was away catches up.
 #include <charconv>
 
+#include "api/services/hub.h"
+#include "api/services/state.h"
 #include "api/v1/area.h"
-#include "api/v1/hub.h"
-#include "api/v1/state.h"
 #include "api/v1/support.h"
 #include "sonde/version.h"
 

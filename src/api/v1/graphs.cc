@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "api/services/graph_source.h"
 #include "api/v1/area.h"
-#include "api/v1/graph_source.h"
 #include "api/v1/support.h"
 #include "base/regex.h"
 #include "graph/attributes.h"

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "api/routes.h"
-#include "base/json.h"
-#include "base/json_read.h"
 #include "base/result.h"
-#include "store/snapshot.h"
+#include "codec/json.h"
+#include "codec/json_read.h"
+#include "log/model/snapshot.h"
 
 namespace sonde::api::v1 {
 

@@ -1,7 +1,8 @@
 // The commands of `sonde timeline` that write no trace, and the exit codes of all.
 #pragma once
 
-#include "cli/timeline/sources.h"
+#include "capture/export/sources.h"
+#include "cli/timeline/options.h"
 
 namespace sonde::cli::timeline {
 

@@ -6,12 +6,12 @@
 #include <ctime>
 #include <filesystem>
 
-#include "base/json.h"
 #include "base/strings.h"
+#include "capture/export/layout.h"
+#include "capture/export/steps.h"
 #include "cli/serve.h"
 #include "cli/timeline/actions.h"
-#include "cli/timeline/layout.h"
-#include "cli/timeline/steps.h"
+#include "codec/json.h"
 
 namespace sonde::cli::timeline {
 namespace {

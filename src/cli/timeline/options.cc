@@ -36,17 +36,6 @@ Result<void> check(std::string_view command, Options& options) {
 
 }  // namespace
 
-imports::Lanes Options::lane_rule() const {
-  if (is_compat() || lanes == "tf") return imports::Lanes::kTensorFlow;
-  return lanes == "packed" ? imports::Lanes::kPacked : imports::Lanes::kThread;
-}
-
-imports::OpTime Options::op_time_rule() const {
-  return op_time == "gpu"   ? imports::OpTime::kGpu
-         : op_time == "all" ? imports::OpTime::kAll
-                            : imports::OpTime::kSchedule;
-}
-
 Result<Options> parse(std::string_view command, const Args& args) {
   Options options;
   std::string keep, align;

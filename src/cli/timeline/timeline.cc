@@ -3,15 +3,15 @@
 
 #include <algorithm>
 
+#include "capture/export/chrome_writer.h"
+#include "capture/export/diff.h"
+#include "capture/export/perfetto_writer.h"
+#include "capture/export/table_writer.h"
+#include "capture/export/tf_writer.h"
+#include "capture/import/registry.h"
 #include "cli/commands.h"
 #include "cli/timeline/actions.h"
-#include "cli/timeline/chrome_writer.h"
-#include "cli/timeline/diff.h"
 #include "cli/timeline/help.h"
-#include "cli/timeline/perfetto_writer.h"
-#include "cli/timeline/table_writer.h"
-#include "cli/timeline/tf_writer.h"
-#include "import/registry.h"
 
 namespace sonde::cli {
 namespace timeline {

@@ -1,0 +1,56 @@
+// The capture: steps that are not marked, events that are lost.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capture/findings/rules.h"
+
+namespace sonde::profile::findings {
+
+void no_steps(Rules& r) {
+  for (const HostAnalysis* host : r.hosts) {
+    const bool none = host->steps().steps.empty();
+    const std::string& rule = host->grouping().derived_rule;
+    if (!none && rule.empty()) continue;
+    Finding f = make("NO-STEPS", true, Severity::kInfo);
+    f.text =
+        none ? fmt::format("0 steps are marked in the capture of {}, and none could be derived.",
+                           host->host().name)
+             : fmt::format("{} steps were derived from {}, since the program marked none.",
+                           host->steps().steps.size(), rule);
+    f.action = "Mark the steps, so that every tool can tell them apart.";
+    f.diff =
+        "+with tf.profiler.experimental.Trace('train', step_num=step, _r=1):\n     "
+        "train_step(...)\n"
+        "# JAX: with jax.profiler.StepTraceAnnotation('train', step_num=step):";
+    r.found.push_back(std::move(f));
+    return;
+  }
+}
+
+void data_loss(Rules& r) {
+  for (const HostAnalysis* host : r.hosts) {
+    const trace::Trace& trace = host->trace();
+    double dropped = 0;
+    for (const trace::Track& track : trace.tracks()) {
+      if (const auto value = trace.find(track.args, trace.key("dropped_traces")))
+        dropped += value->as_double();
+    }
+    // A note of the importer says what is usual; only a warning means that something is missing.
+    const auto& notes = trace.diagnostics();
+    const auto trouble = std::find_if(notes.begin(), notes.end(), [](const auto& note) {
+      return note.severity != trace::Diagnostic::Severity::kInfo;
+    });
+    if (dropped == 0 && trouble == notes.end()) continue;
+    Finding f = make("DATA-LOSS", true, Severity::kMinor);
+    f.text = dropped > 0 ? fmt::format("{:.0f} events were dropped by the profiler on {}.", dropped,
+                                       host->host().name)
+                         : fmt::format("The capture of {} is not complete: {}.", host->host().name,
+                                       trouble->text);
+    f.action = "Capture for a shorter time, or with lower tracer levels.";
+    f.evidence = {{"xspace_digest", ""}};
+    r.found.push_back(std::move(f));
+  }
+}
+
+}  // namespace sonde::profile::findings

@@ -1,0 +1,147 @@
+// Waiting for data: how long, and the stage of tf.data that is too slow.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "capture/analysis/tf_data_pipelines.h"
+#include "capture/findings/rules.h"
+
+namespace sonde::profile::findings {
+namespace {
+
+// The pipeline stage that the slow calls of all pipelines wait for, by blocking self time.
+struct Stage {
+  IteratorInfo info;
+  double self_ms = 0;
+  bool found = false, python = false, ends_with_prefetch = false, has_pipeline = false;
+};
+Stage slowest_stage(const Rules& r) {
+  Stage stage;
+  for (const HostAnalysis* host : r.hosts) {
+    const TfData data = tf_data_of(*host);
+    for (const Pipeline& pipeline : data.pipelines) {
+      if (pipeline.on_device) continue;
+      stage.has_pipeline = true;
+      std::map<uint64_t, int64_t> waits;
+      for (const PipelineCall& call : pipeline.calls) {
+        if (call.duration_ps <= kSlowCallPs) continue;
+        // A prefetch that waits is not the cause: what it waits for is.
+        uint64_t cause = 0;
+        int64_t most = -1;
+        for (const auto& [id, stat] : call.iterators) {
+          const auto info = data.iterators.find(id);
+          if (info == data.iterators.end()) continue;
+          const bool buffer = without_version(info->second.name) == "Prefetch";
+          if (buffer || info->second.name == "Root" || info->second.name == "Model") continue;
+          if (stat.self_ps > most) most = stat.self_ps, cause = id;
+        }
+        if (most >= 0) waits[cause] += most;
+      }
+      // Producers of a buffer may run outside the caller's spans: fall back to all of them.
+      for (const auto& [id, ps] : waits) {
+        const double ms =
+            static_cast<double>(ps) / 1e9 / static_cast<double>(pipeline.calls.size());
+        if (ms <= stage.self_ms) continue;
+        stage.self_ms = ms;
+        stage.info = data.iterators.at(id);
+        stage.found = true;
+        stage.python = data.python_calls > 0;
+      }
+      for (const auto& [id, info] : data.iterators) {
+        if (info.parent_id != pipeline.root) continue;
+        stage.ends_with_prefetch |=
+            without_version(info.name) == "Prefetch" && !info.node.starts_with("inject/");
+      }
+    }
+  }
+  return stage;
+}
+
+}  // namespace
+
+void input_wait(Rules& r) {
+  const double percent = r.average.percent(Part::kInput), ms = r.average.of(Part::kInput);
+  Finding f = make("IN-WAIT", r.enough && percent >= 5,
+                   percent >= 20 ? Severity::kCritical : Severity::kMajor);
+  f.numbers = {{"input_ms", ms}, {"step_ms", r.average.step_ms}, {"percent", percent}};
+  f.text = fmt::format("{:.1f} of {:.1f} ms of each step ({:.0f}%) wait for input", ms,
+                       r.average.step_ms, percent);
+  if (!f.fired) {
+    f.text += ".";
+    r.found.push_back(std::move(f));
+    return;
+  }
+  const Stage stage = slowest_stage(r);
+  if (stage.found) {
+    f.text += fmt::format("; the stage that is too slow is {} ({}), {:.1f} ms a batch.",
+                          stage.info.name, stage.info.long_name, stage.self_ms);
+    const Remedy remedy = remedy_for(stage.info, stage.python);
+    f.action = remedy.text + ".";
+    f.diff = remedy.code;
+    f.numbers.emplace_back("stage_ms", stage.self_ms);
+    f.evidence.push_back({"tf_data_bottleneck_analysis", std::string(stage.info.long_name)});
+  } else if (stage.has_pipeline) {
+    f.text += ".";
+    f.action =
+        "End the pipeline with prefetch, so that the next batch is made while the step runs.";
+    f.diff = "+dataset = dataset.prefetch(tf.data.AUTOTUNE)     # last";
+  } else {
+    f.text += "; the capture shows no tf.data stage.";
+    f.action = "Build the input with tf.data and read ahead, so that input runs beside the step.";
+    f.diff = "+dataset = dataset.prefetch(tf.data.AUTOTUNE)";
+  }
+  if (stage.has_pipeline && !stage.ends_with_prefetch &&
+      f.diff.find("prefetch") == std::string::npos)
+    f.diff += "\n+dataset = dataset.prefetch(tf.data.AUTOTUNE)     # last";
+  f.evidence.push_back({"input_pipeline_analyzer", ""});
+  gain(f, ms, r.average.step_ms);
+  r.found.push_back(std::move(f));
+}
+
+void first_step(Rules& r) {
+  if (r.average.steps < 2) return;
+  std::vector<int64_t> rest;
+  for (size_t i = 1; i < r.steps.steps.size(); ++i)
+    rest.push_back(r.steps.steps[i].slowest().part(Part::kInput));
+  std::nth_element(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(rest.size() / 2),
+                   rest.end());
+  const double median = static_cast<double>(rest[rest.size() / 2]) / 1e9;
+  const double first = static_cast<double>(r.steps.steps[0].slowest().part(Part::kInput)) / 1e9;
+  Finding f = make("IN-FIRST-STEP", first > 10 * median && first > 1, Severity::kInfo);
+  f.text = fmt::format("{:.1f} ms of the first step wait for input, {:.2f} ms of a usual one.",
+                       first, median);
+  f.action =
+      "Filling a shuffle buffer or opening files, most likely; leave the first step out of "
+      "averages, and shuffle file names rather than elements if it happens often.";
+  f.numbers = {{"first_ms", first}, {"median_ms", median}};
+  r.found.push_back(std::move(f));
+}
+
+void prefetch_empty(Rules& r) {
+  int64_t calls = 0, empty = 0;
+  for (const HostAnalysis* host : r.hosts) {
+    const trace::Trace& trace = host->trace();
+    const trace::KeyId buffered = trace.key("buffered_elements");
+    if (buffered == trace::kNone) continue;
+    for (trace::SliceId s = 0; s < trace.slice_count(); ++s) {
+      const std::string_view name = trace.name(s);
+      if (!name.starts_with("Iterator::") || !name.ends_with("::Prefetch")) continue;
+      if (std::count(name.begin(), name.end(), ':') != 4) continue;  // the last stage only
+      ++calls;
+      const auto value = trace.find(trace.args(s), buffered);
+      empty += !value || value->as_int() == 0;
+    }
+  }
+  if (calls < 3) return;
+  const double percent = 100.0 * static_cast<double>(empty) / static_cast<double>(calls);
+  Finding f = make("IN-PREFETCH-EMPTY", percent > 50 && r.average.percent(Part::kInput) >= 5,
+                   Severity::kMinor);
+  f.text = fmt::format("In {:.0f}% of {} calls the prefetch buffer was empty.", percent, calls);
+  f.action = "The stages before it are slower than the step; a larger buffer does not help.";
+  f.numbers = {{"percent", percent}};
+  f.evidence = {{"tf_data_bottleneck_analysis", ""}};
+  r.found.push_back(std::move(f));
+}
+
+}  // namespace sonde::profile::findings

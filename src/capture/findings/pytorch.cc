@@ -1,0 +1,294 @@
+// PyTorch: the DataLoader, kernels and precision, the optimiser, copies and synchronisation,
+// several devices, memory. Every rule names the number it measured and the line to change.
+#include "capture/findings/pytorch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capture/analysis/pytorch/gpu_use.h"
+#include "capture/analysis/pytorch/memory_records.h"
+
+namespace sonde::profile::findings {
+namespace {
+
+using namespace pytorch;
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool has_label(const Capture& c, std::string_view part) {
+  return std::any_of(c.trace.labels().begin(), c.trace.labels().end(),
+                     [&](const auto& label) { return contains(c.trace.text(label.name), part); });
+}
+
+void data_loader(const Numbers& n, Rules& r) {
+  const double ms = n.part_ms(Role::kDataLoader), percent = n.percent(Role::kDataLoader);
+  Finding f = make("IN-WAIT", percent >= 5, percent >= 20 ? Severity::kCritical : Severity::kMajor);
+  f.text = fmt::format("{:.1f} of {:.1f} ms of each step ({:.0f}%) wait for the DataLoader{}.", ms,
+                       n.step_ms, percent, n.over_steps());
+  f.numbers = {{"input_ms", ms}, {"step_ms", n.step_ms}, {"percent", percent}};
+  f.evidence = {{"torch.overview", ""}, {"trace_viewer", "DataLoader"}};
+  if (has_label(n.c, "_SingleProcessDataLoaderIter")) {
+    f.action =
+        "Batches are made in the training process itself (num_workers=0): let worker processes "
+        "make them while the step runs, 2 to 4 for each GPU, into pinned memory.";
+    f.diff =
+        "-loader = DataLoader(dataset, batch_size=B)\n"
+        "+loader = DataLoader(dataset, batch_size=B, num_workers=4, pin_memory=True,\n"
+        "+                    persistent_workers=True)";
+  } else {
+    f.action =
+        "The worker processes are too slow or too few: more of them, more batches ahead, cheaper "
+        "transforms (decode and resize once, augment on the GPU).";
+    f.diff =
+        "-loader = DataLoader(dataset, batch_size=B, num_workers=N)\n"
+        "+loader = DataLoader(dataset, batch_size=B, num_workers=2 * N, prefetch_factor=4,\n"
+        "+                    pin_memory=True, persistent_workers=True)";
+  }
+  gain(f, ms, n.step_ms);
+  r.found.push_back(std::move(f));
+}
+
+void utilisation(const Numbers& n, Rules& r) {
+  for (const GpuUse& use : gpu_use(n.c)) {
+    const double percent = 100 * use.utilization;
+    Finding f = make("GPU-LOW", percent < 50, Severity::kMajor);
+    Role cause = Role::kOther;
+    for (const Role role :
+         {Role::kRuntime, Role::kDataLoader, Role::kCpu, Role::kCommunication, Role::kMemcpy}) {
+      if (n.part_ms(role) > n.part_ms(cause)) cause = role;
+    }
+    f.text = fmt::format(
+        "GPU {} runs kernels during {:.0f}% of the step time; most of the rest is {} ({:.1f} ms a "
+        "step).",
+        use.device, percent, role_name(cause), n.part_ms(cause));
+    f.action = cause == Role::kDataLoader
+                   ? "Fix the input first."
+                   : "Give every launch more work: a larger batch, or let the compiler fuse and "
+                     "replay the step as a graph.";
+    f.diff = "-model = Net().cuda()\n+model = torch.compile(Net().cuda(), mode='reduce-overhead')";
+    if (cause == Role::kDataLoader) f.diff.clear();
+    f.numbers = {{"utilization_percent", percent}};
+    f.evidence = {{"torch.overview", ""}, {"torch.ranks", ""}};
+    r.found.push_back(std::move(f));
+  }
+}
+
+void small_kernels(const Numbers& n, Rules& r) {
+  int64_t count = 0, tiny = 0, tiny_ps = 0, all_ps = 0, under_launch = 0;
+  for (const DeviceEvent& event : n.c.device) {
+    if (event.kind != Kind::kKernel) continue;
+    ++count;
+    all_ps += event.duration();
+    if (event.duration() < 5'000'000) {
+      ++tiny;
+      tiny_ps += event.duration();
+    }
+    if (event.launch == pytorch::kNone) continue;
+    const Launch& launch = n.c.launches[event.launch];
+    under_launch += launch.device_events == 1 && event.duration() < launch.end - launch.begin;
+  }
+  if (count == 0) return;
+  const double share = 100 * ratio(static_cast<double>(tiny), static_cast<double>(count));
+  const double time = 100 * ratio(static_cast<double>(tiny_ps), static_cast<double>(all_ps));
+  const double ms = n.part_ms(Role::kRuntime);
+  const bool launch_bound = 2 * under_launch > count && n.percent(Role::kRuntime) >= 5;
+  Finding f = make("TINY-KERNELS", (share >= 50 && time >= 20) || launch_bound, Severity::kMajor);
+  f.text = fmt::format(
+      "{:.0f}% of {} kernels run for less than 5 us ({:.0f}% of kernel time), and {} are shorter "
+      "than the call that launches them.",
+      share, count, time, under_launch);
+  f.action =
+      "The host cannot launch that fast: fuse kernels with torch.compile, or capture the step as a "
+      "CUDA graph.";
+  f.diff = "-model = Net().cuda()\n+model = torch.compile(Net().cuda(), mode='reduce-overhead')";
+  f.numbers = {{"tiny_percent", share}, {"under_launch", static_cast<double>(under_launch)}};
+  f.evidence = {{"torch.kernel", ""}, {"torch.ranks", ""}};
+  gain(f, ms, n.step_ms);
+  r.found.push_back(std::move(f));
+}
+
+void tensor_cores(const Numbers& n, Rules& r) {
+  if (!n.c.has_kernels || n.c.is_rocm) return;
+  const bool capable = std::any_of(n.c.devices.begin(), n.c.devices.end(),
+                                   [](const DeviceInfo& info) { return info.major >= 7; });
+  const double eligible = eligible_share(n.c), used = tensor_core_share(n.c);
+  const double unused = std::max(0.0, eligible - used);
+  Finding f = make("TC-UNUSED", capable && unused >= 0.1, Severity::kMajor);
+  f.text = fmt::format(
+      "{:.0f}% of kernel time is launched by operators that could use Tensor Cores, {:.0f}% of "
+      "kernel time does.",
+      100 * eligible, 100 * used);
+  f.action =
+      "Train in mixed precision, or allow TF32 for float32 matrix products; keep sizes multiples "
+      "of 8.";
+  f.diff =
+      "+torch.set_float32_matmul_precision('high')          # TF32, nothing else to change\n"
+      "-loss = criterion(model(x), y)\n"
+      "+with torch.autocast('cuda', dtype=torch.bfloat16):  # or mixed precision\n"
+      "+    loss = criterion(model(x), y)";
+  f.numbers = {{"eligible_percent", 100 * eligible}, {"used_percent", 100 * used}};
+  f.evidence = {{"torch.operator", ""}, {"torch.kernel", ""}};
+  gain(f, 0.5 * unused * n.part_ms(Role::kKernel), n.step_ms);
+  r.found.push_back(std::move(f));
+}
+
+// Optimiser steps that update one parameter tensor after the other.
+void optimizer(const Numbers& n, Rules& r) {
+  Ranges spans;
+  std::string name;
+  for (trace::SliceId s = 0; s < n.c.trace.slice_count(); ++s) {
+    if (n.c.words.of(n.c.trace, s).kind != Kind::kOptimizer) continue;
+    const std::string_view text = n.c.trace.name(s);
+    if (!text.starts_with("Optimizer.step")) continue;
+    name = text.substr(0, text.rfind('.'));
+    spans.push_back({n.c.trace.begin(s).value, n.c.trace.end(s).value});
+  }
+  spans = merged(std::move(spans));
+  if (spans.empty()) return;
+  int64_t calls = 0;
+  bool fused = false;
+  for (const Node& node : n.c.nodes) {
+    if (!node.is_row || node.merged || total_inside(spans, {node.begin, node.end}) == 0) continue;
+    const std::string_view op = n.c.name_of(node);
+    fused |= contains(op, "fused") || contains(op, "_foreach");
+    ++calls;
+  }
+  const double per_step = static_cast<double>(calls) / n.steps();
+  int64_t inside = 0;
+  for (const CaptureStep& step : n.c.steps) inside += total_inside(spans, step.extent);
+  const double ms = static_cast<double>(inside) / 1e9 / n.steps();
+  Finding f =
+      make("OPT-FUSED", !fused && per_step >= 50 && ms >= 0.05 * n.step_ms, Severity::kMinor);
+  f.text = fmt::format(
+      "{:.1f} ms of each step ({:.0f}%) are the optimiser, which calls {:.0f} operators one "
+      "parameter at a time{}.",
+      ms, 100 * ratio(ms, n.step_ms), per_step, fused ? ", fused ones among them" : "");
+  f.action = "One fused kernel updates all parameters at once.";
+  f.diff =
+      "-optimizer = torch.optim.AdamW(model.parameters(), lr=lr)\n"
+      "+optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)";
+  f.numbers = {{"optimizer_ms", ms}, {"operators", per_step}};
+  f.evidence = {{"trace_viewer", "Optimizer.step"}};
+  gain(f, 0.5 * ms, n.step_ms);
+  r.found.push_back(std::move(f));
+}
+
+void parallel(const Numbers& n, Rules& r) {
+  std::vector<int32_t> devices;
+  for (const DeviceEvent& event : n.c.device) {
+    if (std::find(devices.begin(), devices.end(), event.device) == devices.end())
+      devices.push_back(event.device);
+  }
+  if (has_label(n.c, "DataParallel.forward") && !has_label(n.c, "DistributedDataParallel.")) {
+    Finding f = make("DP-DDP", devices.size() > 1, Severity::kMajor);
+    f.text = fmt::format("{} GPUs are driven by one process (DataParallel).", devices.size());
+    f.action =
+        "One process a GPU: DataParallel copies the model to every GPU in each step and shares one "
+        "Python interpreter.";
+    f.diff =
+        "-model = torch.nn.DataParallel(model)\n"
+        "+torch.distributed.init_process_group('nccl')    # started by torchrun\n"
+        "+model = torch.nn.parallel.DistributedDataParallel(model, device_ids=[local_rank])";
+    f.evidence = {{"torch.operator", "DataParallel"}};
+    r.found.push_back(std::move(f));
+  }
+  const bool ddp = has_label(n.c, "DistributedDataParallel.forward") || has_label(n.c, "gloo:");
+  if (ddp && !n.c.device.empty()) {
+    Finding f = make("NCCL", has_label(n.c, "gloo:") && !has_label(n.c, "nccl"), Severity::kMajor);
+    f.text = fmt::format("Gradients of {} GPUs are exchanged by {}.",
+                         std::max<int64_t>(1, n.c.world_size),
+                         n.c.backend.empty() ? "gloo" : n.c.backend);
+    f.action = "NCCL moves them from GPU to GPU without passing the host.";
+    f.diff =
+        "-torch.distributed.init_process_group('gloo')\n"
+        "+torch.distributed.init_process_group('nccl')";
+    f.evidence = {{"torch.distributed", ""}};
+    r.found.push_back(std::move(f));
+  }
+  const double ms = n.part_ms(Role::kCommunication), percent = n.percent(Role::kCommunication);
+  if (ms == 0) return;
+  Finding f = make("COMM-EXPOSED", percent >= 5, Severity::kMajor);
+  f.text = fmt::format(
+      "{:.2f} of {:.1f} ms of each step ({:.0f}%) are communication that no computation hides.", ms,
+      n.step_ms, percent);
+  f.action =
+      "Let gradients travel while the backward pass runs (larger buckets, static graph), add up "
+      "several batches before exchanging, or send 16 bits.";
+  f.diff =
+      "-model = DistributedDataParallel(model, device_ids=[local_rank])\n"
+      "+model = DistributedDataParallel(model, device_ids=[local_rank], bucket_cap_mb=100,\n"
+      "+                                gradient_as_bucket_view=True, static_graph=True)\n"
+      "+model.register_comm_hook(None, default_hooks.bf16_compress_hook)";
+  f.numbers = {{"exposed_ms", ms}, {"percent", percent}};
+  f.evidence = {{"torch.distributed", ""}, {"torch.ranks", ""}};
+  gain(f, ms, n.step_ms);
+  r.found.push_back(std::move(f));
+}
+
+void memory_peak(const Numbers& n, Rules& r) {
+  if (n.c.memory.empty()) return;
+  const Memory memory = memory_of(n.c);
+  for (size_t d = 0; d < memory.devices.size(); ++d) {
+    if (!memory.devices[d].starts_with("GPU")) continue;
+    const DeviceInfo* info = n.c.device_info(std::atoi(memory.devices[d].c_str() + 3));
+    if (!info || info->memory_bytes == 0) continue;
+    int64_t peak = 0;
+    for (const MemoryRecord& record : memory.records) {
+      if (record.device == d) peak = std::max(peak, record.allocated.value_or(0));
+    }
+    const double percent =
+        100 * static_cast<double>(peak) / static_cast<double>(info->memory_bytes);
+    Finding f = make("MEM-PEAK", percent >= 90, Severity::kMajor);
+    f.text = fmt::format("{} holds {:.1f} of {:.1f} GB at its peak ({:.0f}%).", memory.devices[d],
+                         static_cast<double>(peak) / (1 << 30),
+                         static_cast<double>(info->memory_bytes) / (1 << 30), percent);
+    f.action =
+        "The next larger batch will not fit: recompute activations instead of keeping them, or "
+        "keep them in 16 bits.";
+    f.diff =
+        "-x = self.block(x)\n"
+        "+x = torch.utils.checkpoint.checkpoint(self.block, x, use_reentrant=False)";
+    f.numbers = {{"peak_bytes", static_cast<double>(peak)}, {"percent", percent}};
+    f.evidence = {{"torch.memory", ""}};
+    r.found.push_back(std::move(f));
+  }
+}
+
+}  // namespace
+
+Numbers::Numbers(const pytorch::Capture& capture)
+    : c(capture), step_ms(capture.average_step_us() / 1e3), average_us(capture.average_us()) {}
+
+std::string Numbers::over_steps() const {
+  if (c.steps.size() >= kEnoughSteps) return "";
+  return fmt::format(", over {} step{}", c.steps.size(), c.steps.size() == 1 ? "" : "s");
+}
+
+void pytorch_rules(Rules& r) {
+  // The slowest worker speaks for all: the others wait for it.
+  const HostAnalysis* slowest = nullptr;
+  for (const HostAnalysis* host : r.hosts) {
+    if (host->pytorch().steps.empty()) continue;
+    if (!slowest || host->pytorch().average_step_us() > slowest->pytorch().average_step_us())
+      slowest = host;
+  }
+  if (slowest) {
+    const Numbers n(slowest->pytorch());
+    data_loader(n, r);
+    utilisation(n, r);
+    small_kernels(n, r);
+    tensor_cores(n, r);
+    optimizer(n, r);
+    parallel(n, r);
+    memory_peak(n, r);
+    pytorch_waits(n, r);
+  }
+  pytorch_capture(r);
+  stragglers(r);
+  data_loss(r);
+}
+
+}  // namespace sonde::profile::findings

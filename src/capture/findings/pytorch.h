@@ -1,0 +1,32 @@
+// The numbers the PyTorch rules start from, of the worker that decides the pace.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "capture/analysis/pytorch/capture.h"
+#include "capture/findings/rules.h"
+
+namespace sonde::profile::findings {
+
+struct Numbers {
+  explicit Numbers(const pytorch::Capture& capture);
+
+  const pytorch::Capture& c;
+  double step_ms = 0;
+  std::array<double, pytorch::kRoleCount> average_us{};
+
+  double part_ms(pytorch::Role role) const { return average_us[static_cast<size_t>(role)] / 1e3; }
+  double percent(pytorch::Role role) const { return 100 * ratio(part_ms(role), step_ms); }
+  double steps() const { return static_cast<double>(std::max<size_t>(1, c.steps.size())); }
+  // ", over 2 steps" where an average rests on few.
+  std::string over_steps() const;
+};
+
+// Copies, synchronisation, allocation, gaps.
+void pytorch_waits(const Numbers& n, Rules& r);
+// Steps that are not marked.
+void pytorch_capture(Rules& r);
+
+}  // namespace sonde::profile::findings

@@ -1,0 +1,59 @@
+#include "capture/findings/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sonde::profile::findings {
+namespace {
+
+Averages averages_of(const SessionSteps& steps) {
+  Averages a;
+  a.steps = steps.steps.size();
+  if (a.steps == 0) return a;
+  for (const SessionStep& step : steps.steps) {
+    const Step& s = step.slowest();
+    a.step_ms += static_cast<double>(s.duration()) / 1e9;
+    for (size_t p = 0; p < kPartCount; ++p)
+      a.part_ms[p] += static_cast<double>(s.part(static_cast<Part>(p))) / 1e9;
+  }
+  const double n = static_cast<double>(a.steps);
+  a.step_ms /= n;
+  for (double& ms : a.part_ms) ms /= n;
+  return a;
+}
+
+int64_t picos(double ms) { return static_cast<int64_t>(ms * 1e9); }
+
+}  // namespace
+
+Finding make(std::string_view id, bool fired, Severity severity) {
+  Finding finding;
+  finding.id = id;
+  finding.fired = fired;
+  finding.severity = fired ? severity : Severity::kInfo;
+  return finding;
+}
+
+void gain(Finding& finding, double ms, double step_ms) {
+  if (!finding.fired || ms <= 0 || step_ms <= 0) return;
+  finding.gain_ps = picos(ms);
+  finding.text += fmt::format(" Without it a step would take at least {:.1f} ms (-{:.0f}%).",
+                              step_ms - ms, 100.0 * ms / step_ms);
+}
+
+Rules::Rules(const std::vector<const HostAnalysis*>& h, const SessionSteps& s)
+    : hosts(h), steps(s), average(averages_of(s)) {
+  enough = average.steps >= kEnoughSteps;
+  for (const HostAnalysis* host : hosts) gpu |= !host->words().gpu_planes.empty();
+}
+
+std::vector<Finding> Rules::take() {
+  std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) {
+    if (a.fired != b.fired) return a.fired;
+    return a.gain_ps.value_or(0) > b.gain_ps.value_or(0);
+  });
+  return std::move(found);
+}
+
+}  // namespace sonde::profile::findings

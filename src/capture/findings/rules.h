@@ -1,0 +1,68 @@
+// What the rules share: the numbers of a session and where to put what they find. A rule is a
+// function over these; each family of rules is one file beside this one, and all_findings() in
+// findings.cc calls them.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "capture/analysis/merged.h"
+#include "capture/analysis/session_steps.h"
+
+namespace sonde::profile::findings {
+
+// Steps below which an average says little.
+inline constexpr size_t kEnoughSteps = 3;
+
+struct Averages {
+  double step_ms = 0;
+  std::array<double, kPartCount> part_ms{};
+  size_t steps = 0;
+  double of(Part part) const { return part_ms[static_cast<size_t>(part)]; }
+  double percent(Part part) const { return 100.0 * ratio(of(part), step_ms); }
+};
+
+struct Rules {
+  Rules(const std::vector<const HostAnalysis*>& hosts, const SessionSteps& steps);
+
+  const std::vector<const HostAnalysis*>& hosts;
+  const SessionSteps& steps;
+  Averages average;
+  bool enough = false, gpu = false;
+  double tensor_core_unused_percent = 0;  // set by kernels(), read by precision()
+  std::vector<Finding> found;
+
+  // What fired first, by gain; then what was checked and is no problem.
+  std::vector<Finding> take();
+};
+
+Finding make(std::string_view id, bool fired, Severity severity);
+// Says what a step would take without it, and keeps the number.
+void gain(Finding& finding, double ms, double step_ms);
+
+// input.cc: waiting for data
+void input_wait(Rules& r);
+void first_step(Rules& r);
+void prefetch_empty(Rules& r);
+// device.cc: copies, launches, kernels
+void host_to_device(Rules& r);
+void output(Rules& r);
+void launch(Rules& r);
+void kernels(Rules& r);
+void precision(Rules& r);
+// ranks.cc: several devices and hosts
+void communication(Rules& r);
+void stragglers(Rules& r);
+// host.cc: what the program does between steps' work
+void retracing(Rules& r);
+void eager(Rules& r);
+void compile(Rules& r);
+void python_gap(Rules& r);
+// capture.cc: the capture itself
+void no_steps(Rules& r);
+void data_loss(Rules& r);
+// pytorch*.cc: the same questions asked of a PyTorch capture, answered in its terms
+void pytorch_rules(Rules& r);
+
+}  // namespace sonde::profile::findings

@@ -1,0 +1,33 @@
+// A unary gRPC call over a plain TCP connection of its own: connects, talks, closes. The only place
+// of this program that connects to anybody, and only when a user asks for a capture. Blocks the
+// calling thread until the answer, the deadline or a stop.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "base/result.h"
+#include "capture/remote/address.h"
+
+namespace sonde::capture {
+
+struct Call {
+  Address address;
+  std::string path;     // "/tensorflow.ProfilerService/Profile"
+  std::string message;  // protobuf
+  std::chrono::steady_clock::time_point deadline;
+  uint64_t max_answer_bytes = INT32_MAX;  // what gRPC itself can say
+  std::stop_token stop = {};
+  std::function<void()> connected = {};               // the request is on its way
+  std::function<void(uint64_t bytes)> received = {};  // of the answer, so far
+};
+
+// kBusy: worth another try (nobody listens, the server is occupied); kUnsupported: a gRPC server
+// without this call; kCorrupt: no gRPC server; kTooLarge; kIo: the deadline, the network;
+// kConflict: stopped.
+Result<std::string> unary_call(const Call& call);
+
+}  // namespace sonde::capture

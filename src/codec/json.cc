@@ -1,0 +1,125 @@
+#include "codec/json.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/number_text.h"
+#include "base/strings.h"
+
+namespace sonde {
+namespace {
+
+template <class T>
+void append_chars(std::string& out, T value) {
+  char buffer[40];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  out.append(buffer, end);
+}
+
+template <class T>
+void append_real(std::string& out, T value) {
+  if (std::isfinite(value)) {
+    char text[kMaxRealText + 2];
+    char* const end = write_marked_real(text, value);
+    out.append(text, static_cast<size_t>(end - text));
+  } else {
+    out += std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+  }
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string repaired;
+  if (!is_utf8(text)) text = repaired = to_utf8(text);
+  out.push_back('"');
+  size_t clean = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    out.append(text.substr(clean, i - clean));
+    clean = i + 1;
+    switch (c) {
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      default:
+        out += "\\u00";
+        out.push_back(kHex[c >> 4]);
+        out.push_back(kHex[c & 15]);
+    }
+  }
+  out.append(text.substr(clean));
+  out.push_back('"');
+}
+
+void append_json_number(std::string& out, double value) { append_real(out, value); }
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+  comma();
+  append_json_string(out_, name);
+  out_.push_back(':');
+  first_ = true;  // the value follows without a comma
+  return *this;
+}
+
+void JsonWriter::string(std::string_view text) {
+  comma();
+  append_json_string(out_, text);
+}
+
+void JsonWriter::number(double value) {
+  comma();
+  append_real(out_, value);
+}
+
+void JsonWriter::number(float value) {
+  comma();
+  append_real(out_, value);
+}
+
+void JsonWriter::number(int64_t value) {
+  comma();
+  append_chars(out_, value);
+}
+
+void JsonWriter::number(uint64_t value) {
+  comma();
+  append_chars(out_, value);
+}
+
+void JsonWriter::safe_integer(int64_t value) {
+  constexpr int64_t kExact = int64_t{1} << 53;
+  if (value > -kExact && value < kExact) return number(value);
+  string(std::to_string(value));
+}
+
+void JsonWriter::boolean(bool value) {
+  comma();
+  out_ += value ? "true" : "false";
+}
+
+void JsonWriter::null() {
+  comma();
+  out_ += "null";
+}
+
+void JsonWriter::raw(std::string_view json) {
+  comma();
+  out_.append(json);
+}
+
+}  // namespace sonde

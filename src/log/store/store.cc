@@ -1,0 +1,418 @@
+#include "log/store/store.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "base/log.h"
+#include "base/strings.h"
+#include "base/thread_pool.h"
+#include "io/scan.h"
+#include "io/watch.h"
+#include "log/model/memory.h"
+#include "log/store/blob_reader.h"
+#include "log/store/run.h"
+#include "log/store/run_index.h"
+
+namespace sonde::store {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kSettleMs = 10;      // a burst of small writes becomes one update
+constexpr int kSafetyMs = 60'000;  // inotify can miss what happens behind links: look anyway
+constexpr int kMissingRootMs = 1000;
+constexpr auto kPublishEvery = std::chrono::milliseconds(100);
+
+class LiveStore final : public Store {
+ public:
+  explicit LiveStore(Options options)
+      : options_(std::move(options)),
+        memory_(std::make_shared<Memory>(options_.max_memory_bytes)),
+        threads_(options_.threads ? options_.threads : usable_cores()),
+        pool_("load", threads_ - 1) {
+    for (const Options::Root& root : options_.roots)
+      roots_.push_back({root.name, io::absolute_path(root.path)});
+    auto empty = std::make_shared<Snapshot>();
+    empty->progress.loading = true;
+    snapshot_ = std::move(empty);
+    follower_ = std::jthread([this](std::stop_token stop) { follow(stop); });
+  }
+
+  ~LiveStore() override {
+    follower_.request_stop();
+    stopping_ = true;
+    watcher_.wake();
+    if (follower_.joinable()) follower_.join();
+  }
+
+  std::shared_ptr<const Snapshot> snapshot() const override {
+    const std::lock_guard lock(snapshot_mutex_);
+    return snapshot_;
+  }
+  const BlobReader& blobs() const override { return blobs_; }
+  const Options& options() const override { return options_; }
+
+  Diagnosis diagnosis() const override {
+    const std::lock_guard lock(snapshot_mutex_);
+    Diagnosis diagnosis = diagnosis_;
+    diagnosis.memory_used_bytes = memory_->used_bytes();
+    diagnosis.memory_budget_bytes = memory_->budget_bytes();
+    diagnosis.spilled_bytes = memory_->spilled_bytes();
+    return diagnosis;
+  }
+
+  void wait_loaded(const std::function<void(const LoadProgress&)>& progress) override {
+    std::unique_lock lock(loaded_mutex_);
+    while (!loaded_) {
+      loaded_changed_.wait_for(lock, std::chrono::milliseconds(100));
+      if (!progress) continue;
+      lock.unlock();
+      progress(current_progress());
+      lock.lock();
+    }
+  }
+
+  void reload() override {
+    rescan_ = true;
+    watcher_.wake();
+  }
+
+  std::shared_ptr<void> subscribe(std::function<void(const Change&)> fn) override {
+    auto kept = std::make_shared<std::function<void(const Change&)>>(std::move(fn));
+    const std::lock_guard lock(subscribers_mutex_);
+    subscribers_.push_back(kept);
+    return kept;
+  }
+
+ private:
+  void follow(const std::stop_token& stop);
+  int wait_time() const;
+  bool rescan();
+  std::set<std::shared_ptr<FileLoader>> changed_files(const io::Watcher::Changes& changes,
+                                                      bool& structure);
+  void load(std::vector<std::shared_ptr<FileLoader>> files);
+  void for_each_file(size_t count, const std::function<void(size_t)>& fn);
+  void publish();
+  LoadProgress current_progress() const;
+  void set_snapshot(std::shared_ptr<const Snapshot> next);
+
+  const Options options_;
+  std::vector<io::ScanRoot> roots_;
+  const std::shared_ptr<Memory> memory_;
+  const size_t threads_;
+  FileBlobReader blobs_;
+  io::Watcher watcher_;
+  std::atomic<bool> rescan_ = false, stopping_ = false;
+
+  // Only the follower changes the set of runs and files; it holds the mutex while it does.
+  mutable std::recursive_mutex runs_mutex_;  // guards: runs_, file_runs_, dirty_, conflicts_, ids
+  std::map<std::string, Run> runs_;
+  std::unordered_map<uint32_t, std::string> file_runs_;  // FileId -> run name
+  std::map<std::string, std::shared_ptr<FileLoader>> by_path_;
+  std::set<std::string> dirty_;
+  std::vector<RunId> added_, removed_;
+  std::vector<Run::Conflict> conflicts_;
+  std::vector<std::shared_ptr<const FileState>> file_states_;
+  uint32_t next_run_ = 0;
+  uint64_t revision_ = 0;
+  uint64_t total_bytes_ = 0, total_files_ = 0;
+  Clock::time_point published_ = {};
+  bool deaf_ = false;  // some folder must be polled
+  bool root_missing_ = false;
+
+  mutable std::mutex snapshot_mutex_;  // guards: snapshot_, diagnosis_
+  std::shared_ptr<const Snapshot> snapshot_;
+  Diagnosis diagnosis_;
+
+  std::mutex loaded_mutex_;  // guards: loaded_
+  std::condition_variable loaded_changed_;
+  bool loaded_ = false;
+
+  std::mutex subscribers_mutex_;  // guards: subscribers_
+  std::vector<std::weak_ptr<std::function<void(const Change&)>>> subscribers_;
+
+  ThreadPool pool_;
+  std::jthread follower_;  // last: starts when everything else is there
+};
+
+void LiveStore::follow(const std::stop_token& stop) {
+  name_this_thread("follow");
+  const bool follow = options_.follow && options_.reload_interval_s != 0;
+  rescan();
+  publish();
+  {
+    const std::lock_guard lock(loaded_mutex_);
+    loaded_ = true;
+  }
+  publish();
+  loaded_changed_.notify_all();
+  while (follow && !stop.stop_requested()) {
+    io::Watcher::Changes changes = watcher_.wait(wait_time());
+    if (stop.stop_requested()) return;
+    const bool timed_out = changes.list.empty() && !changes.woken && !changes.overflowed;
+    if (!changes.list.empty()) {
+      // Let the burst finish, then take all of it.
+      std::this_thread::sleep_for(std::chrono::milliseconds(kSettleMs));
+      io::Watcher::Changes more = watcher_.wait(0);
+      changes.list.insert(changes.list.end(), more.list.begin(), more.list.end());
+      changes.overflowed = changes.overflowed || more.overflowed;
+    }
+    bool structure = timed_out || changes.overflowed || rescan_.exchange(false);
+    const auto files = changed_files(changes, structure);
+    if (!files.empty()) load({files.begin(), files.end()});
+    if (structure) rescan();
+    publish();
+  }
+  // Loaded once, but an explicit reload still looks again.
+  while (!follow && options_.follow && !stop.stop_requested()) {
+    watcher_.wait(-1);
+    if (stop.stop_requested()) return;
+    if (rescan_.exchange(false)) rescan();
+    publish();
+  }
+}
+
+int LiveStore::wait_time() const {
+  const int interval =
+      static_cast<int>(std::clamp(options_.reload_interval_s * 1000.0, 50.0, 24.0 * 3600 * 1000));
+  if (deaf_) return interval;
+  if (root_missing_) return std::min(interval, kMissingRootMs);
+  return std::max(interval, kSafetyMs);
+}
+
+// The files that grew. Anything that came or went sets `structure`.
+std::set<std::shared_ptr<FileLoader>> LiveStore::changed_files(const io::Watcher::Changes& changes,
+                                                               bool& structure) {
+  std::set<std::shared_ptr<FileLoader>> files;
+  const std::lock_guard lock(runs_mutex_);
+  for (const io::Watcher::Change& change : changes.list) {
+    const auto found = by_path_.find(change.folder + "/" + change.name);
+    if (found != by_path_.end()) {
+      files.insert(found->second);
+      structure = structure || !change.content_only;
+    } else if (!change.content_only || change.name.find("tfevents") != std::string::npos) {
+      structure = true;
+    }
+  }
+  return files;
+}
+
+// Walks all roots, takes note of what came and went, and loads what changed.
+bool LiveStore::rescan() {
+  const auto begin = Clock::now();
+  io::Scan found = io::scan(roots_);
+  std::vector<std::shared_ptr<FileLoader>> changed;
+  bool watched = true, missing = false;
+  if (options_.follow) {
+    watched = watcher_.works() && watcher_.watch(found.folders);
+    for (const io::ScanRoot& root : roots_) {
+      missing = missing || !io::stat_of(root.path);
+      if (io::is_remote_file_system(root.path)) watched = false;
+    }
+  }
+  {
+    const std::lock_guard lock(runs_mutex_);
+    deaf_ = !watched || found.has_links;
+    root_missing_ = missing;
+    std::set<std::string> names;
+    by_path_.clear();
+    for (const io::FoundRun& seen : found.runs) {
+      names.insert(seen.name);
+      auto at = runs_.find(seen.name);
+      if (at != runs_.end() && at->second.folder() != seen.folder) {
+        removed_.push_back(at->second.id());
+        runs_.erase(at);
+        at = runs_.end();
+      }
+      if (at == runs_.end()) {
+        const auto id = static_cast<RunId>(next_run_++);
+        at = runs_.try_emplace(seen.name, id, seen.name, seen.folder).first;
+        added_.push_back(id);
+        dirty_.insert(seen.name);
+      }
+      Run& run = at->second;
+      std::set<std::string> present;
+      for (const io::FoundFile& file : seen.files) {
+        present.insert(file.name);
+        auto& loader = run.files[file.name];
+        const bool is_new = !loader;
+        if (is_new) {
+          const FileId id = blobs_.add_file(file.path);
+          file_runs_[static_cast<uint32_t>(id)] = seen.name;
+          loader = std::make_shared<FileLoader>(
+              FileLoader::Place{id, file.path, to_utf8(file.name)}, memory_);
+          file_states_.emplace_back();
+        }
+        by_path_[file.path] = loader;
+        const auto known = loader->committed();
+        if (is_new || known->gone || known->state == kUnreadable || !(loader->stat() == file.stat))
+          changed.push_back(loader);
+      }
+      for (auto& [name, loader] : run.files) {
+        if (present.contains(name) || loader->committed()->gone) continue;
+        loader->mark_gone();
+        dirty_.insert(seen.name);
+      }
+    }
+    std::erase_if(runs_, [&](const auto& entry) {
+      if (names.contains(entry.first)) return false;
+      removed_.push_back(entry.second.id());
+      return true;
+    });
+    total_bytes_ = found.bytes;
+    total_files_ = found.files;
+  }
+  {
+    const std::lock_guard lock(snapshot_mutex_);
+    diagnosis_.folders = found.folders.size();
+    diagnosis_.files = found.files;
+    diagnosis_.bytes = found.bytes;
+    diagnosis_.skipped.clear();
+    for (const io::SkippedPath& skipped : found.skipped)
+      diagnosis_.skipped.push_back({skipped.path, skipped.reason});
+    diagnosis_.scan_ms = static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count());
+    diagnosis_.watch = !options_.follow || options_.reload_interval_s == 0 ? "off"
+                       : watched                                           ? "inotify"
+                                                                           : "poll";
+  }
+  load(std::move(changed));
+  return true;
+}
+
+void LiveStore::for_each_file(size_t count, const std::function<void(size_t)>& fn) {
+  if (threads_ > 1) return pool_.for_each(count, fn, ThreadPool::Priority::kBackground);
+  for (size_t i = 0; i < count; ++i) fn(i);
+}
+
+void LiveStore::load(std::vector<std::shared_ptr<FileLoader>> files) {
+  // A file can contradict what the run knows about a tag only a few times; each round settles it.
+  for (int round = 0; round < 4 && !files.empty(); ++round) {
+    const std::function<void()> publish_now = [this] { publish(); };
+    const std::function<void()> on_the_way = options_.follow ? publish_now : nullptr;
+    for_each_file(files.size(), [&](size_t i) {
+      if (stopping_) return;
+      if (!files[i]->update({pool_, threads_}, on_the_way)) return;
+      {
+        const std::lock_guard lock(runs_mutex_);
+        dirty_.insert(file_runs_[static_cast<uint32_t>(files[i]->place().id)]);
+        if (!options_.follow || Clock::now() - published_ < kPublishEvery) return;
+      }
+      publish();
+    });
+    publish();
+    files.clear();
+    const std::lock_guard lock(runs_mutex_);
+    for (Run::Conflict& conflict : conflicts_) {
+      conflict.file->reread_with(conflict.seeds);
+      files.push_back(conflict.file);
+    }
+    conflicts_.clear();
+  }
+}
+
+LoadProgress LiveStore::current_progress() const {
+  const std::lock_guard lock(runs_mutex_);
+  LoadProgress progress;
+  progress.files = total_files_;
+  progress.bytes = total_bytes_;
+  for (const auto& [name, run] : runs_) {
+    for (const auto& [file, loader] : run.files) {
+      progress.bytes_done += loader->bytes_done();
+      progress.files_done += loader->committed()->state != "loading";
+      progress.points += loader->committed()->points;
+    }
+  }
+  return progress;
+}
+
+void LiveStore::publish() {
+  Change change;
+  {
+    const std::lock_guard lock(runs_mutex_);
+    published_ = Clock::now();
+    const bool now_loaded = [&] {
+      const std::lock_guard inner(loaded_mutex_);
+      return loaded_;
+    }();
+    if (dirty_.empty() && removed_.empty() && added_.empty() &&
+        snapshot()->progress.loading == !now_loaded)
+      return;
+    change.revision = ++revision_;
+    change.added = std::exchange(added_, {});
+    change.removed = std::exchange(removed_, {});
+    for (const std::string& name : std::exchange(dirty_, {})) {
+      const auto at = runs_.find(name);
+      if (at == runs_.end()) continue;
+      Run::Merged merged =
+          at->second.merge(revision_, options_.purge_orphaned_data, {pool_, threads_});
+      std::move(merged.changes.begin(), merged.changes.end(), std::back_inserter(change.series));
+      std::move(merged.conflicts.begin(), merged.conflicts.end(), std::back_inserter(conflicts_));
+      if (merged.damage_changed) change.damaged.push_back(at->second.id());
+      for (const auto& [file_name, loader] : at->second.files) {
+        const auto seen = loader->committed();
+        auto state = std::make_shared<FileState>();
+        state->path = loader->place().path;
+        state->name = loader->place().name;
+        state->run = at->second.id();
+        state->size_bytes = seen->size_bytes;
+        state->read_bytes = seen->read_bytes;
+        state->records = seen->facts.records;
+        state->damaged = seen->damaged;
+        state->state = seen->state;
+        file_states_[static_cast<size_t>(seen->id)] = std::move(state);
+      }
+    }
+    auto next = std::make_shared<Snapshot>();
+    next->revision = revision_;
+    next->files = file_states_;
+    next->progress = current_progress();
+    next->progress.loading = !now_loaded;
+    for (const auto& [name, run] : runs_) {
+      if (run.last()) next->runs.push_back(run.last());
+    }
+    // Runs without an event have no time and come last, by name.
+    const auto time_of = [](const RunSnapshot& run) {
+      return std::isnan(run.first_wall_time) ? std::numeric_limits<double>::infinity()
+                                             : run.first_wall_time;
+    };
+    std::stable_sort(next->runs.begin(), next->runs.end(),
+                     [&](const auto& a, const auto& b) { return time_of(*a) < time_of(*b); });
+    auto index = std::make_shared<SnapshotIndex>();
+    for (uint32_t i = 0; i < next->runs.size(); ++i) {
+      index->by_name.emplace(next->runs[i]->name, i);
+      index->by_id.emplace(static_cast<uint32_t>(next->runs[i]->id), i);
+    }
+    next->index = std::move(index);
+    const std::lock_guard snapshot_lock(snapshot_mutex_);
+    snapshot_ = std::move(next);
+  }
+  std::vector<std::shared_ptr<std::function<void(const Change&)>>> listeners;
+  {
+    const std::lock_guard lock(subscribers_mutex_);
+    std::erase_if(subscribers_, [](const auto& subscriber) { return subscriber.expired(); });
+    for (const auto& subscriber : subscribers_) {
+      if (auto fn = subscriber.lock()) listeners.push_back(std::move(fn));
+    }
+  }
+  for (const auto& listener : listeners) (*listener)(change);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> Store::open(Options options) {
+  if (options.roots.empty()) return fail(Code::kInvalid, "no log directory was given");
+  return std::unique_ptr<Store>(std::make_unique<LiveStore>(std::move(options)));
+}
+
+}  // namespace sonde::store
