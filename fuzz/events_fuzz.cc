@@ -7,7 +7,7 @@
 #include "log/event/metadata.h"
 #include "log/event/skim.h"
 #include "log/event/value.h"
-#include "log/load/sink.h"
+#include "log/load/record_decoder.h"
 
 namespace {
 
@@ -15,15 +15,15 @@ using namespace sonde;
 
 struct Filled {
   explicit Filled(const std::shared_ptr<store::Memory>& memory)
-      : sink(store::FileId{0}, memory, seeds, store::Sink::Use::kEverything) {
+      : sink(store::FileId{0}, memory, seeds, store::RecordDecoder::Use::kEverything) {
     std::string version;  // in older files the short cut is not taken
     wire::Encoder encoder(version);
     encoder.real(1, 1);
     encoder.bytes(3, "brain.Event:2");
     if (!sink.add(as_bytes(version), 0)) __builtin_trap();
   }
-  const store::Seeds seeds;
-  store::Sink sink;
+  const store::MetadataHints seeds;
+  store::RecordDecoder sink;
 };
 
 void check_same(const store::Part& a, const store::Part& b) {

@@ -4,7 +4,7 @@
 #include "log/event/blob.h"
 #include "log/event/metadata.h"
 #include "log/event/value.h"
-#include "log/load/sink.h"
+#include "log/load/record_decoder.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sonde;
@@ -16,14 +16,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (metadata.from_v1 && metadata.data_class == event::DataClass::kUnknown) __builtin_trap();
 
   // The first byte picks what the tag was before.
-  store::Seeds seeds;
+  store::MetadataHints seeds;
   const char* plugins[] = {"", "scalars", "images", "audio", "histograms", "hparams", "unknown"};
   auto seed = std::make_shared<event::Metadata>();
   seed->plugin = plugins[data[0] % 7];
   seed->data_class = event::implied_class(seed->plugin);
   if (data[0] % 7) seeds.emplace(std::string(value.tag), seed);
   static const auto memory = std::make_shared<store::Memory>(uint64_t{1} << 30);
-  store::Sink sink(store::FileId{0}, memory, seeds, store::Sink::Use::kEverything);
+  store::RecordDecoder sink(store::FileId{0}, memory, seeds,
+                            store::RecordDecoder::Use::kEverything);
   std::string payload;
   wire::Encoder encoder(payload);
   encoder.real(1, 1);

@@ -50,7 +50,7 @@ struct Route {
   Answer (*handle)(const Context&, const Request&);
   uint64_t max_body_bytes = kMaxBodyBytes;  // http answers 413 beyond it; uploads name their own
   // Without one http goes by what the route's answers took lately.
-  Effort (*effort)(const Context&, const Request&) = nullptr;
+  Effort (*cost)(const Context&, const Request&) = nullptr;
   // Everything a GET's answer depends on besides its address, as a number that never returns to
   // an earlier value: as long as it stays, http may send the same bytes again. 0: cannot tell.
   uint64_t (*version)(const Context&, const Request&) = nullptr;

@@ -137,7 +137,7 @@ char* write_marked(char* out, T value) {
 
 char* write_real(char* out, double value) { return write(out, value); }
 char* write_real(char* out, float value) { return write(out, value); }
-char* write_marked_real(char* out, double value) { return write_marked(out, value); }
-char* write_marked_real(char* out, float value) { return write_marked(out, value); }
+char* write_json_number(char* out, double value) { return write_marked(out, value); }
+char* write_json_number(char* out, float value) { return write_marked(out, value); }
 
 }  // namespace sonde

@@ -15,7 +15,7 @@ char* write_real(char* out, double value);
 char* write_real(char* out, float value);
 // With ".0" where the text would be that of an integer: 1 and 1.0 are different to a Python client.
 // Up to kMaxRealText + 2 bytes.
-char* write_marked_real(char* out, double value);
-char* write_marked_real(char* out, float value);
+char* write_json_number(char* out, double value);
+char* write_json_number(char* out, float value);
 
 }  // namespace sonde

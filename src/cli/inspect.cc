@@ -26,12 +26,12 @@ namespace sonde::cli {
 namespace {
 
 using store::BlobReader;
+using store::MistypedValue;
 using store::Range;
 using store::RunSnapshot;
 using store::ScalarBlock;
 using store::Series;
 using store::Snapshot;
-using store::Stray;
 using store::View;
 
 std::string_view kind_of(store::DataClass data_class) {
@@ -120,7 +120,7 @@ void write_steps(JsonWriter& json, const Series& series, View view) {
 
 // The first element of a value as a number, as TensorBoard's reader makes one of it; NaN when it
 // cannot.
-double first_number(const BlobReader& blobs, const Stray& stray) {
+double first_number(const BlobReader& blobs, const MistypedValue& stray) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const auto payload = blobs.event(stray.point.where);
   if (!payload) return kNone;
@@ -169,7 +169,7 @@ void write_sums(JsonWriter& json, const Series& series, const BlobReader& blobs)
     theirs = {};
     theirs.not_finite = series.size(View::kNewest);
   }
-  for (const Stray& stray : series.strays()) theirs.add(first_number(blobs, stray));
+  for (const MistypedValue& stray : series.strays()) theirs.add(first_number(blobs, stray));
   json.key("finite_sum").number(theirs.sum);
   json.key("not_finite").number(theirs.not_finite);
   json.key("value_sum").number(sums.sum);

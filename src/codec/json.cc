@@ -20,7 +20,7 @@ template <class T>
 void append_real(std::string& out, T value) {
   if (std::isfinite(value)) {
     char text[kMaxRealText + 2];
-    char* const end = write_marked_real(text, value);
+    char* const end = write_json_number(text, value);
     out.append(text, static_cast<size_t>(end - text));
   } else {
     out += std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"";

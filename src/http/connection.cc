@@ -178,7 +178,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
       return discarded_ > kMaxDiscard ? close() : read();
     }
     if (state_ == State::kIdle) {
-      loop_.vigil().heard(Clock::now());
+      loop_.spin_policy().on_request(Clock::now());
       state_ = State::kReading;
       wait_at_most(shared_.options.head_timeout);
     }
@@ -285,7 +285,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     const Lane lane = shared_.site.lane(exchange_);
     if (lane == Lane::kInline) return deliver(compute());
     ThreadPool& pool = lane == Lane::kWorker ? shared_.workers : shared_.patient;
-    if (lane == Lane::kPatient)
+    if (lane == Lane::kSlowLane)
       exchange_.request.gone = gone_ = std::make_shared<std::atomic<bool>>(false);
     hand_over(pool, [this, self = self()] {
       auto outcome = std::make_shared<Outcome>(compute());
@@ -436,7 +436,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     began_ = {};
     in_body_ = false;
     if (inbox_.empty()) {
-      loop_.vigil().answered(Clock::now());
+      loop_.spin_policy().answered(Clock::now());
       return become_idle();
     }
     state_ = State::kReading;

@@ -8,8 +8,8 @@ namespace sonde::http {
 void Loop::run() {
   while (!context_.stopped()) {
     const bool is_needed = shared_.site.metrics().jobs.load(std::memory_order_relaxed) > 0;
-    if (is_needed || !shared_.has_spare_core) vigil_.end();
-    if (vigil_.is_awake() && vigil_.lasts(Session::Clock::now())) {
+    if (is_needed || !shared_.has_spare_core) spin_policy_.end();
+    if (spin_policy_.is_awake() && spin_policy_.keep_spinning(Session::Clock::now())) {
       context_.poll();
     } else {
       context_.run_one();

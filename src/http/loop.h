@@ -10,7 +10,7 @@
 
 #include "base/thread_pool.h"
 #include "http/server.h"
-#include "http/vigil.h"
+#include "http/spin_policy.h"
 
 namespace sonde::http {
 
@@ -48,7 +48,7 @@ class Loop {
   Shared& shared() { return shared_; }
 
   void run();  // on the loop's thread, until the context is stopped
-  Vigil& vigil() { return vigil_; }
+  SpinPolicy& spin_policy() { return spin_policy_; }
 
   // On the loop's thread. A full loop makes room by closing the connection idle for longest; when
   // none is idle the new one is refused: false.
@@ -66,7 +66,7 @@ class Loop {
   boost::asio::io_context context_{1};
   boost::asio::steady_timer timer_;
   bool ticking_ = false;
-  Vigil vigil_;
+  SpinPolicy spin_policy_;
   std::list<std::shared_ptr<Session>> sessions_;  // least recently used first
 };
 

@@ -99,7 +99,7 @@ std::string Metrics::prometheus(const store::Store& store) const {
   text.one("sonde_http_received_bytes_total", "counter", "Bytes received.", received_bytes.load());
   text.one("sonde_http_jobs", "gauge", "Answers that worker threads compute or will.", jobs.load());
   text.one("sonde_http_kept_answers_total", "counter", "Answers that were sent again.",
-           kept_answers.load());
+           response_cache.load());
   text.one("sonde_http_kept_bytes", "gauge", "Bytes of answers that may be sent again.",
            kept_bytes.load());
   text.one("sonde_http_held_bytes", "gauge", "Bytes of requests and answers in memory.",

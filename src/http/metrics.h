@@ -23,10 +23,10 @@ class Metrics {
   std::atomic<uint64_t> timeouts{0};
   std::atomic<uint64_t> sent_bytes{0};
   std::atomic<uint64_t> received_bytes{0};
-  std::atomic<int64_t> jobs{0};           // answers that workers compute now, or will
-  std::atomic<uint64_t> kept_answers{0};  // sent again without being made again
-  std::atomic<uint64_t> kept_bytes{0};    // of answers that may be sent again
-  std::atomic<int64_t> held_bytes{0};     // request bodies and answers in memory now
+  std::atomic<int64_t> jobs{0};             // answers that workers compute now, or will
+  std::atomic<uint64_t> response_cache{0};  // sent again without being made again
+  std::atomic<uint64_t> kept_bytes{0};      // of answers that may be sent again
+  std::atomic<int64_t> held_bytes{0};       // request bodies and answers in memory now
 
   std::string prometheus(const store::Store& store) const;
 

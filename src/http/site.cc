@@ -195,7 +195,7 @@ void Site::look_up(Exchange& exchange) {
   if (exchange.version == 0) return;
   exchange.address = request.experiment + '\n' + request.path + '?' + request.raw_query;
   exchange.kept = kept_.find(exchange.address, exchange.version);
-  if (exchange.kept) metrics_.kept_answers.fetch_add(1, std::memory_order_relaxed);
+  if (exchange.kept) metrics_.response_cache.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Site::keep(const Exchange& exchange, api::Answer& answer) {
@@ -308,12 +308,12 @@ std::chrono::milliseconds Site::penalty() {
 Lane Site::lane(const Exchange& exchange) const {
   if (!exchange.route) return Lane::kInline;
   if (exchange.kept && exchange.compress == Compress::kNo) return Lane::kInline;
-  if (const auto effort = api::all_routes()[*exchange.route].effort) {
-    return effort(context_, exchange.request) == api::Effort::kShort ? Lane::kWorker
-                                                                     : Lane::kPatient;
+  if (const auto cost = api::all_routes()[*exchange.route].cost) {
+    return cost(context_, exchange.request) == api::Effort::kShort ? Lane::kWorker
+                                                                   : Lane::kSlowLane;
   }
   const uint32_t cost = cost_us_[*exchange.route].load(std::memory_order_relaxed);
-  return cost < kInlineUs ? Lane::kInline : cost < kPatientUs ? Lane::kWorker : Lane::kPatient;
+  return cost < kInlineUs ? Lane::kInline : cost < kPatientUs ? Lane::kWorker : Lane::kSlowLane;
 }
 
 Reply Site::finish(Exchange& exchange, std::string body) {

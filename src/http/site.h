@@ -11,10 +11,10 @@
 
 #include "api/routes.h"
 #include "http/guard.h"
-#include "http/kept_answers.h"
 #include "http/metrics.h"
 #include "http/reply.h"
 #include "http/request_reader.h"
+#include "http/response_cache.h"
 
 namespace sonde::http {
 
@@ -28,7 +28,7 @@ struct SiteOptions {
 // between lanes by what their answers cost lately: quick ones on the connection's own thread, the
 // rest on workers, and what takes long on workers that give way to all others, so that a large
 // answer never delays a small one.
-enum class Lane : uint8_t { kInline, kWorker, kPatient };
+enum class Lane : uint8_t { kInline, kWorker, kSlowLane };
 
 // The other end of the connection.
 struct Peer {
@@ -74,7 +74,7 @@ class Site {
   const api::Context& context_;
   Metrics& metrics_;
   Policy policy_;
-  KeptAnswers kept_;
+  ResponseCache kept_;
   std::unique_ptr<std::atomic<uint32_t>[]> cost_us_;  // by route; the recent worst, decaying
   std::atomic<uint32_t> wrong_tokens_{0};
   std::atomic<int64_t> last_wrong_ms_{0};

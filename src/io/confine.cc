@@ -5,7 +5,7 @@
 
 namespace sonde::io {
 
-Result<std::string> confined(const std::string& folder, std::string_view path) {
+Result<std::string> is_inside_root(const std::string& folder, std::string_view path) {
   namespace fs = std::filesystem;
   if (path.find('\0') != std::string_view::npos) {
     return fail(Code::kInvalid, "a path holds a NUL character");

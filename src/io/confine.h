@@ -12,6 +12,6 @@ namespace sonde::io {
 
 // The real path of `path` (relative to `folder`, or absolute) when it lies in `folder` or is it;
 // kForbidden otherwise. The file itself need not exist.
-Result<std::string> confined(const std::string& folder, std::string_view path);
+Result<std::string> is_inside_root(const std::string& folder, std::string_view path);
 
 }  // namespace sonde::io

@@ -24,7 +24,7 @@ struct Folder {
   ~Folder() { fs::remove_all(path); }
 };
 
-TEST_CASE("confined: only paths inside the folder are given back") {
+TEST_CASE("is_inside_root: only paths inside the folder are given back") {
   const Folder folder;
   const std::string logs = (folder.path / "logs").string();
   struct Case {
@@ -48,9 +48,9 @@ TEST_CASE("confined: only paths inside the folder are given back") {
   };
   for (const Case& item : cases) {
     CAPTURE(item.path);
-    CHECK(confined(logs, item.path).has_value() == item.is_inside);
+    CHECK(is_inside_root(logs, item.path).has_value() == item.is_inside);
   }
-  CHECK(confined((folder.path / "gone").string(), "x").error().code == Code::kNotFound);
+  CHECK(is_inside_root((folder.path / "gone").string(), "x").error().code == Code::kNotFound);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ std::vector<profile::RecordedFile> recorded_results(const imports::SessionFiles&
   return results;
 }
 
-std::string reason_against(const Capture& capture, const profile::Tool& tool) {
+std::string why_not(const Capture& capture, const profile::Tool& tool) {
   if (capture.recorded.empty()) return tool.missing(capture.session);
   const bool is_recorded =
       std::any_of(capture.recorded.begin(), capture.recorded.end(),

@@ -39,7 +39,7 @@ struct Capture {
 std::vector<profile::RecordedFile> recorded_results(const imports::SessionFiles& files);
 
 // What a tool lacks in a session; empty when it can run or its result is stored.
-std::string reason_against(const Capture& capture, const profile::Tool& tool);
+std::string why_not(const Capture& capture, const profile::Tool& tool);
 // The tool's report: computed, or as recorded where the session holds stored results alone.
 Result<profile::Report> report_of(const Capture& capture, const profile::Tool& tool,
                                   const profile::Options& options);

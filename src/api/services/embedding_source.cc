@@ -24,14 +24,15 @@ constexpr size_t kKeptUploads = 8;
 
 // Loaded tables, most recently used first, and uploads, newest first. Both are bounded; the newest
 // of each always stays.
-struct Shelf {
+struct EmbeddingCache {
   std::mutex mutex;  // guards: loaded, uploads
   std::list<Loaded> loaded, uploads;
 };
 
-Shelf& shelf_of(const Context& context) {
-  const auto kept = context.memo->get<std::shared_ptr<Shelf>>(
-      "embeddings", 0, [](const std::shared_ptr<Shelf>*) { return std::make_shared<Shelf>(); });
+EmbeddingCache& shelf_of(const Context& context) {
+  const auto kept = context.memo->get<std::shared_ptr<EmbeddingCache>>(
+      "embeddings", 0,
+      [](const std::shared_ptr<EmbeddingCache>*) { return std::make_shared<EmbeddingCache>(); });
   return **kept;
 }
 
@@ -139,7 +140,7 @@ EmbeddingList embedding_list(const Context& context) {
     if (!source.problem.empty()) list.problems.emplace_back(source.run, source.problem);
   }
   std::stable_sort(list.entries.begin(), list.entries.end(), comes_first);
-  Shelf& shelf = shelf_of(context);
+  EmbeddingCache& shelf = shelf_of(context);
   const std::lock_guard lock(shelf.mutex);
   for (const Loaded& upload : shelf.uploads) list.entries.push_back(upload->entry);
   return list;
@@ -155,7 +156,7 @@ Result<EmbeddingEntry> embedding_entry(const Context& context, std::string_view 
 
 Result<Loaded> loaded_embedding(const Context& context, std::string_view id) {
   SONDE_TRY(entry, embedding_entry(context, id));
-  Shelf& shelf = shelf_of(context);
+  EmbeddingCache& shelf = shelf_of(context);
   {
     const std::lock_guard lock(shelf.mutex);
     for (auto* list : {&shelf.uploads, &shelf.loaded}) {
@@ -201,7 +202,7 @@ Result<std::string> keep_vectors(const Context& context, std::string name, std::
     loaded->labels.columns.push_back(query::label_column("label", vectors.labels));
   loaded->matrix = std::make_shared<const pj::Matrix>(std::move(vectors.matrix));
   std::string id = entry.id;
-  Shelf& shelf = shelf_of(context);
+  EmbeddingCache& shelf = shelf_of(context);
   const std::lock_guard lock(shelf.mutex);
   std::erase_if(shelf.uploads, [&](const Loaded& l) { return l->entry.id == id; });
   shelf.uploads.push_front(std::move(loaded));
@@ -210,7 +211,7 @@ Result<std::string> keep_vectors(const Context& context, std::string name, std::
 }
 
 Result<void> keep_labels(const Context& context, std::string_view id, std::string_view text) {
-  Shelf& shelf = shelf_of(context);
+  EmbeddingCache& shelf = shelf_of(context);
   Loaded before;
   {
     const std::lock_guard lock(shelf.mutex);

@@ -68,7 +68,7 @@ Answer run_tools(const Context& context, const Request& request) {
     for (const std::string_view name : kOrder) {
       const profile::Tool* tool = profile::find_tool(name);
       const bool can_run =
-          tool ? reason_against(**capture, *tool).empty() : !(*capture)->session.hosts().empty();
+          tool ? why_not(**capture, *tool).empty() : !(*capture)->session.hosts().empty();
       if (can_run) json.string(name);
     }
   });

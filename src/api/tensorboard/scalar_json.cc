@@ -39,7 +39,7 @@ class PointText {
       text(std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
       return;
     }
-    end_ = write_marked_real(end_, value);
+    end_ = write_json_number(end_, value);
   }
   void value(const query::ScalarPoint& point) {
     switch (point.type) {

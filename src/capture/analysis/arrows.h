@@ -14,11 +14,11 @@ void for_each_arrow(const HostAnalysis& host, const Fn& fn) {
     for (const trace::Flow& flow : host.trace().flows()) fn(flow);
     return;
   }
-  constexpr uint32_t kCrowd = 16;  // a meeting of more is a barrier, not an arrow
+  constexpr uint32_t kMaxSiblings = 16;  // a meeting of more is a barrier, not an arrow
   const Forest& forest = host.forest();
   for (uint32_t m = 0; m < forest.meeting_count(); ++m) {
     const auto& meeting = forest.meeting(m);
-    if (uint64_t{meeting.producer_count} * meeting.consumer_count > kCrowd) continue;
+    if (uint64_t{meeting.producer_count} * meeting.consumer_count > kMaxSiblings) continue;
     for (uint32_t p = 0; p < meeting.producer_count; ++p) {
       for (uint32_t c = 0; c < meeting.consumer_count; ++c) {
         fn(trace::Flow{forest.member(meeting.first + p),

@@ -12,7 +12,7 @@ using trace::TrackId;
 namespace {
 
 // Both sides this large are some catch-all id, not a hand-over: xprof skips them too.
-constexpr size_t kCrowd = 64;
+constexpr size_t kMaxSiblings = 64;
 
 // Calls fn(slice, track) for every slice of the planes that take part in grouping.
 template <class Fn>
@@ -172,7 +172,7 @@ void Forest::connect_contexts() {
          ++i) {
       (ends[i].consumer ? consumers : producers).push_back(ends[i].slice);
     }
-    if (producers.size() >= kCrowd && consumers.size() >= kCrowd) continue;
+    if (producers.size() >= kMaxSiblings && consumers.size() >= kMaxSiblings) continue;
     add_meeting(producers, consumers);
   }
 }

@@ -31,18 +31,18 @@ class Forest {
   // Calls fn(slice) for every slice connected below / above s, nesting not included.
   template <class Fn>
   void for_each_consumer(trace::SliceId s, const Fn& fn) const {
-    visit(out_, s, [&](const Meeting& m) {
+    visit(out_, s, [&](const Rendezvous& m) {
       for (uint32_t i = 0; i < m.consumer_count; ++i) fn(members_[m.first + m.producer_count + i]);
     });
   }
   template <class Fn>
   void for_each_producer(trace::SliceId s, const Fn& fn) const {
-    visit(in_, s, [&](const Meeting& m) {
+    visit(in_, s, [&](const Rendezvous& m) {
       for (uint32_t i = 0; i < m.producer_count; ++i) fn(members_[m.first + i]);
     });
   }
 
-  struct Meeting {
+  struct Rendezvous {
     uint32_t first;  // in members_: producers, then consumers
     uint32_t producer_count, consumer_count;
   };
@@ -52,7 +52,7 @@ class Forest {
     visit_ids(out_, s, fn);
   }
   size_t meeting_count() const { return meetings_.size(); }
-  const Meeting& meeting(uint32_t id) const { return meetings_[id]; }
+  const Rendezvous& meeting(uint32_t id) const { return meetings_[id]; }
   trace::SliceId member(uint32_t index) const { return members_[index]; }
 
   struct Link {
@@ -82,7 +82,7 @@ class Forest {
   const Vocabulary& words_;
   std::vector<uint32_t> parent_, end_;
   std::vector<uint8_t> node_;
-  std::vector<Meeting> meetings_;
+  std::vector<Rendezvous> meetings_;
   std::vector<trace::SliceId> members_;
   std::vector<Link> out_, in_;  // sorted by slice
 };

@@ -59,7 +59,7 @@ class Grouper {
     first_meeting_.assign(size_t{trace_.slice_count()} + 1, 0);
     const auto for_each = [&](const auto& fn) {
       for (uint32_t id = 0; id < forest_.meeting_count(); ++id) {
-        const Forest::Meeting& m = forest_.meeting(id);
+        const Forest::Rendezvous& m = forest_.meeting(id);
         for (uint32_t i = 0; i < m.producer_count; ++i) fn(forest_.member(m.first + i), id);
       }
     };
@@ -262,7 +262,7 @@ class Grouper {
         const uint32_t id = meetings_[at];
         if (seen_meeting_[id] == group) continue;
         seen_meeting_[id] = group;
-        const Forest::Meeting& m = forest_.meeting(id);
+        const Forest::Rendezvous& m = forest_.meeting(id);
         for (uint32_t i = 0; i < m.consumer_count; ++i)
           stack.push_back(forest_.member(m.first + m.producer_count + i));
       }

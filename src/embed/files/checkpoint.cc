@@ -190,7 +190,7 @@ std::string latest_checkpoint(const std::string& folder, const std::string& root
   const std::string beside = named.substr(named.rfind('/') + 1);
   for (const std::string& candidate :
        {named.starts_with('/') ? named : folder + "/" + named, folder + "/" + beside}) {
-    const auto inside = io::confined(root, candidate);
+    const auto inside = io::is_inside_root(root, candidate);
     if (inside && io::stat_of(*inside + ".index")) return *inside;
   }
   return {};

@@ -65,16 +65,16 @@ void read_config(Source& source) {
 // The checkpoint the config names, or the newest beside the run or one folder up.
 void find_checkpoint(Source& source, const Place& place) {
   if (!source.checkpoint.empty()) {
-    const auto inside = io::confined(place.root, source.checkpoint.starts_with('/')
-                                                     ? source.checkpoint
-                                                     : source.folder + "/" + source.checkpoint);
+    const auto inside = io::is_inside_root(
+        place.root, source.checkpoint.starts_with('/') ? source.checkpoint
+                                                       : source.folder + "/" + source.checkpoint);
     if (!inside) source.problem = inside.error().text;
     source.checkpoint = inside ? *inside : std::string();
     return;
   }
   source.checkpoint = latest_checkpoint(place.folder, place.root);
   if (!source.checkpoint.empty()) return;
-  if (const auto above = io::confined(place.root, place.folder + "/..")) {
+  if (const auto above = io::is_inside_root(place.root, place.folder + "/..")) {
     source.checkpoint = latest_checkpoint(*above, place.root);
   }
 }
@@ -247,7 +247,7 @@ Result<Matrix> parse_tsv(std::string_view text, uint64_t rows) {
 }
 
 Result<std::string> asset(const Source& source, std::string_view path) {
-  auto inside = io::confined(source.folder, path);
+  auto inside = io::is_inside_root(source.folder, path);
   if (!inside && inside.error().code == Code::kForbidden) {
     return fail(Code::kForbidden,
                 "Asset path \"" + std::string(path) + "\" resolves outside the config directory");

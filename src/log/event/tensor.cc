@@ -384,7 +384,7 @@ Result<std::vector<std::string_view>> decode_strings(const TensorView& tensor, u
 
 // Sonde's own writer puts a double beside the float that TensorBoard reads, when the float had to
 // be rounded (src/writer/scalar_record.h).
-static std::optional<double> exact_twin(const TensorView& tensor) {
+static std::optional<double> identical_op(const TensorView& tensor) {
   if (tensor.dtype != DataType::kFloat) return {};
   wire::Cursor cursor(tensor.message);
   for (wire::Field field; cursor.next(field);) {
@@ -404,7 +404,7 @@ Result<Number> decode_scalar(const TensorView& tensor) {
   SONDE_TRY(given, for_each_given(tensor, layout, 1, [&](Number n) { value = n; }));
   if (given == 0 && !tensor.content.empty())
     return fail(Code::kCorrupt, "the tensor's content is shorter than one element");
-  if (const auto exact = exact_twin(tensor)) {
+  if (const auto exact = identical_op(tensor)) {
     value.type = NumberType::kFloat64;
     value.f64 = *exact;
   }

@@ -33,9 +33,10 @@ FileLoader::FileLoader(Place place, std::shared_ptr<Memory> memory, Open open)
 }
 
 void FileLoader::reset() {
-  sink_ = std::make_unique<Sink>(
-      place_.id, memory_, seeds_,
-      is_profile_marker(place_.name) ? Sink::Use::kCountOnly : Sink::Use::kEverything);
+  sink_ = std::make_unique<RecordDecoder>(place_.id, memory_, seeds_,
+                                          is_profile_marker(place_.name)
+                                              ? RecordDecoder::Use::kCountOnly
+                                              : RecordDecoder::Use::kEverything);
   was_read_ = false;
   position_ = searched_to_ = 0;
   end_.clear();
@@ -47,7 +48,7 @@ void FileLoader::reset() {
   bytes_done_ = 0;
 }
 
-bool FileLoader::update(Help help, const std::function<void()>& published) {
+bool FileLoader::update(ParallelFor help, const std::function<void()>& published) {
   auto source = open_(place_.path);
   if (!source) {
     if (source.error().code == Code::kNotFound) {
@@ -114,7 +115,8 @@ void FileLoader::remember_end(io::Source& source) {
   if (!got || *got != end_.size()) end_.clear();
 }
 
-void FileLoader::read(io::Source& source, Help help, const std::function<void()>& published) {
+void FileLoader::read(io::Source& source, ParallelFor help,
+                      const std::function<void()>& published) {
   was_read_ = true;
   state_ = "loading";
   Damages damages{std::move(damage_), damaged_};
@@ -171,11 +173,11 @@ void FileLoader::read(io::Source& source, Help help, const std::function<void()>
 // Rounds of pieces, each begun at the first intact frame behind a cut, the first by the file's own
 // sink. A later piece counts only if the one before it ended exactly where it began: bytes inside a
 // record can look like a frame.
-void FileLoader::read_pieces(io::Source& source, Help help,
+void FileLoader::read_pieces(io::Source& source, ParallelFor help,
                              const std::function<void()>& published) {
   struct Work {
     uint64_t begin = 0, end = 0;
-    std::unique_ptr<Sink> sink;  // none: the file's own
+    std::unique_ptr<RecordDecoder> sink;  // none: the file's own
     Damages damages;
     bool readable = false;
   };
@@ -199,7 +201,7 @@ void FileLoader::read_pieces(io::Source& source, Help help,
         pieces,
         [&](size_t i) {
           Work& mine = work[i];
-          Sink& sink = i == 0 ? *sink_ : *mine.sink;
+          RecordDecoder& sink = i == 0 ? *sink_ : *mine.sink;
           FrameReader reader(source, place_.id, sink, mine.damages);
           const auto begin = i == 0 ? position_ : reader.find_intact(cut(i));
           if (!begin) return;
@@ -243,12 +245,12 @@ void FileLoader::mark_gone() {
   commit();
 }
 
-void FileLoader::reread_with(const Seeds& seeds) {
+void FileLoader::reread_with(const MetadataHints& seeds) {
   for (const auto& [tag, metadata] : seeds) seeds_[tag] = metadata;
   reset();
 }
 
-void FileLoader::commit(const Help* help) {
+void FileLoader::commit(const ParallelFor* help) {
   auto next = std::make_shared<FileSnapshot>();
   next->id = place_.id;
   next->generation = generation_;

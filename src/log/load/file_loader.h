@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "io/file.h"
-#include "log/load/sink.h"
-#include "log/model/help.h"
+#include "log/load/record_decoder.h"
+#include "log/model/parallel_for.h"
 #include "log/record/frames.h"
 
 namespace sonde::store {
@@ -45,11 +45,11 @@ class FileLoader {
   // Reads what is new. One thread at a time; `help` takes part in a huge file. `published` is
   // called on the way through a long load, each time committed() shows more. False when the file
   // still cannot be opened and nothing has changed.
-  bool update(Help help, const std::function<void()>& published);
+  bool update(ParallelFor help, const std::function<void()>& published);
   // The file is not there any more; what was read stays.
   void mark_gone();
   // Reads the file again from its beginning with what is known about tags by now.
-  void reread_with(const Seeds& seeds);
+  void reread_with(const MetadataHints& seeds);
 
   // Thread-safe.
   std::shared_ptr<const FileSnapshot> committed() const;
@@ -61,19 +61,19 @@ class FileLoader {
 
  private:
   void reset();
-  void read(io::Source& source, Help help, const std::function<void()>& published);
-  void read_pieces(io::Source& source, Help help, const std::function<void()>& published);
+  void read(io::Source& source, ParallelFor help, const std::function<void()>& published);
+  void read_pieces(io::Source& source, ParallelFor help, const std::function<void()>& published);
   enum class Before : uint8_t { kSame, kOther, kUnreadable };
   Before look_before(io::Source& source);
   void set_unreadable(std::string text, std::string advice);
   void remember_end(io::Source& source);
-  void commit(const Help* help = nullptr);
+  void commit(const ParallelFor* help = nullptr);
 
   const Place place_;
   const std::shared_ptr<Memory> memory_;
   const Open open_;
-  Seeds seeds_;
-  std::unique_ptr<Sink> sink_;
+  MetadataHints seeds_;
+  std::unique_ptr<RecordDecoder> sink_;
   io::FileStat stat_;
   bool was_read_ = false;
   uint64_t position_ = 0;       // of the next frame

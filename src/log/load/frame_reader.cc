@@ -23,7 +23,7 @@ constexpr const char* kAdviceWriter =
 
 }  // namespace
 
-FrameReader::FrameReader(io::Source& source, FileId file, Sink& sink, Damages& damages)
+FrameReader::FrameReader(io::Source& source, FileId file, RecordDecoder& sink, Damages& damages)
     : source_(source), file_(file), sink_(sink), damages_(damages), read_size_(kWindow) {}
 
 // Makes the window hold at least `at_least` bytes from `offset`, or all there are.

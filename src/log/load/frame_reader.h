@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/file.h"
-#include "log/load/sink.h"
+#include "log/load/record_decoder.h"
 #include "log/record/frames.h"
 
 namespace sonde::store {
@@ -26,7 +26,7 @@ struct Damages {
 
 class FrameReader {
  public:
-  FrameReader(io::Source& source, FileId file, Sink& sink, Damages& damages);
+  FrameReader(io::Source& source, FileId file, RecordDecoder& sink, Damages& damages);
 
   // Reads from `position` while frames begin before `limit`. Returns false when the source cannot
   // be read (error() says why); otherwise position() is where the next frame begins or is awaited.
@@ -62,7 +62,7 @@ class FrameReader {
 
   io::Source& source_;
   FileId file_;
-  Sink& sink_;
+  RecordDecoder& sink_;
   Damages& damages_;
   std::vector<std::byte> buffer_;
   std::vector<std::byte> scratch_;  // parts of a skimmed record

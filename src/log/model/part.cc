@@ -96,7 +96,7 @@ void Part::append(FileColumns& columns, Bump& bump, Step step, double wall_time,
 void Part::append(Part&& later) {
   const uint64_t before = size();
   if (!metadata) metadata = std::move(later.metadata);
-  for (Stray stray : later.strays) {
+  for (MistypedValue stray : later.strays) {
     stray.position += before;
     strays.push_back(stray);
   }

@@ -89,7 +89,7 @@ struct Part {
   uint64_t closed_size = 0;  // numbers in all chunks but the last
   std::vector<Chunk> chunks;
   References references;
-  std::vector<Stray> strays;
+  std::vector<MistypedValue> strays;
   std::vector<Cut> cuts;    // files of an old version: a step that went back
   uint64_t unreadable = 0;  // numbers of types that TensorBoard cannot read
   // How many numbers the next chunk should have room for at least, as far as anybody can tell.
@@ -114,7 +114,7 @@ struct PartView {
   uint64_t size = 0;
   std::vector<Chunk> chunks;
   std::shared_ptr<const BlobPoint[]> references;
-  std::vector<Stray> strays;
+  std::vector<MistypedValue> strays;
   std::vector<Cut> cuts;
   uint64_t unreadable = 0;
 };

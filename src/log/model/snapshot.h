@@ -50,7 +50,7 @@ struct BlobPoint {
 };
 
 // A point of a scalar series that is no number (the tag changed kind): kept, but not a column.
-struct Stray {
+struct MistypedValue {
   BlobPoint point;
   uint64_t position = 0;  // how many of the series' numbers come before it
 };
@@ -108,7 +108,7 @@ class Series {
   // How many of the numbers have a type that TensorBoard's reader refuses (bfloat16, uint32 ...).
   virtual uint64_t unreadable() const = 0;
   // Scalars: points of the series that are no numbers, in arrival order; almost always empty.
-  std::span<const Stray> strays() const { return strays_; }
+  std::span<const MistypedValue> strays() const { return strays_; }
 
  protected:
   std::string tag_;
@@ -121,7 +121,7 @@ class Series {
   std::vector<Range> newest_;  // see has_hidden_
   bool has_hidden_ = false;    // false: newest_ is unused and the view is everything
   Range all_;
-  std::vector<Stray> strays_;
+  std::vector<MistypedValue> strays_;
 };
 
 enum class Severity : uint8_t { kNote, kLoss };  // kLoss: data that was written is not shown

@@ -135,7 +135,7 @@ Step last_step_of(const Series& series) {
 
 }  // namespace
 
-Run::Merged Run::merge(uint64_t revision, bool purge, const Help& help) {
+Run::Merged Run::merge(uint64_t revision, bool purge, const ParallelFor& help) {
   Merged merged;
   FileList committed;
   std::vector<std::shared_ptr<FileLoader>> loaders;
@@ -155,7 +155,7 @@ Run::Merged Run::merge(uint64_t revision, bool purge, const Help& help) {
 
   std::vector<Tag> tags;
   NameIndex by_tag;
-  std::map<size_t, Seeds> conflicts;  // by file
+  std::map<size_t, MetadataHints> conflicts;  // by file
   if (!committed.empty()) {
     tags.reserve(committed.front()->parts.size());
     by_tag.reserve(committed.front()->parts.size());

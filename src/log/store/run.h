@@ -25,7 +25,7 @@ class Run {
 
   struct Conflict {
     std::shared_ptr<FileLoader> file;  // took a tag for something it is not
-    Seeds seeds;                       // what the tag is, by the earlier files
+    MetadataHints seeds;               // what the tag is, by the earlier files
   };
   struct Merged {
     std::shared_ptr<const RunSnapshot> snapshot;
@@ -35,7 +35,7 @@ class Run {
   };
   // The picture of everything the files have committed. Series that did not change are shared with
   // the last one.
-  Merged merge(uint64_t revision, bool purge, const Help& help);
+  Merged merge(uint64_t revision, bool purge, const ParallelFor& help);
 
   RunId id() const { return id_; }
   const std::string& name() const { return name_; }

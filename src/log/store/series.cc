@@ -18,7 +18,7 @@ PartSeries::PartSeries(Making making) : parts_(std::move(making.parts)) {
   is_scalar_ = parts_.front()->is_scalar;
   bool mixed = false, typed = false;
   for (const auto& part : parts_) {
-    for (Stray stray : part->strays) {
+    for (MistypedValue stray : part->strays) {
       stray.position += size_;
       strays_.push_back(stray);
     }

@@ -127,7 +127,7 @@ class LiveStore final : public Store {
   uint64_t revision_ = 0;
   uint64_t total_bytes_ = 0, total_files_ = 0;
   Clock::time_point published_ = {};
-  bool deaf_ = false;  // some folder must be polled
+  bool unwatchable_ = false;  // some folder must be polled
   bool root_missing_ = false;
 
   mutable std::mutex snapshot_mutex_;  // guards: snapshot_, diagnosis_
@@ -185,7 +185,7 @@ void LiveStore::follow(const std::stop_token& stop) {
 int LiveStore::wait_time() const {
   const int interval =
       static_cast<int>(std::clamp(options_.reload_interval_s * 1000.0, 50.0, 24.0 * 3600 * 1000));
-  if (deaf_) return interval;
+  if (unwatchable_) return interval;
   if (root_missing_) return std::min(interval, kMissingRootMs);
   return std::max(interval, kSafetyMs);
 }
@@ -222,7 +222,7 @@ bool LiveStore::rescan() {
   }
   {
     const std::lock_guard lock(runs_mutex_);
-    deaf_ = !watched || found.has_links;
+    unwatchable_ = !watched || found.has_links;
     root_missing_ = missing;
     std::set<std::string> names;
     by_path_.clear();

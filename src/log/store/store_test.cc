@@ -227,7 +227,7 @@ TEST_CASE("Pieces: thousands of tags, and what only a later piece has, join as i
       std::string line = series->tag() + " of " + std::to_string(series->size());
       for (const Range range : series->ranges(View::kNewest))
         line += " " + std::to_string(range.begin) + "-" + std::to_string(range.end);
-      for (const Stray& stray : series->strays())
+      for (const MistypedValue& stray : series->strays())
         line += " stray " + std::to_string(stray.point.step) + "@" + std::to_string(stray.position);
       series->blocks({0, series->size()}, [&](const ScalarBlock& block) {
         const auto add = [&](const void* from, size_t n) {

@@ -86,7 +86,7 @@ Answer tools(const Context& context, const Request& request) {
     });
     json.key("tools").array([&] {
       for (const profile::Tool* tool : profile::all_tools()) {
-        const std::string reason = reason_against(*capture, *tool);
+        const std::string reason = why_not(*capture, *tool);
         json.object([&] {
           json.key("id").string(tool->id);
           json.key("title").string(tool->title);

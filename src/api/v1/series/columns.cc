@@ -255,7 +255,7 @@ struct Nearest {
   double smooth = 0;
 };
 
-Nearest nearest_point(const query::Lens& lens, query::Axis axis, double at,
+Nearest nearest_point(const query::SeriesReader& lens, query::Axis axis, double at,
                       const query::Smoothing& smoothing) {
   Nearest nearest;
   uint64_t best = UINT64_MAX;
@@ -305,7 +305,8 @@ Answer nearest(const Context& context, const Request& request) {
   std::vector<Nearest> found(question.items.size());
   context.pool.for_each(found.size(), [&](size_t i) {
     const query::Item& item = question.items[i];
-    const query::Lens lens(*item.series, {question.source, item.run->id, question.view}, nullptr);
+    const query::SeriesReader lens(*item.series, {question.source, item.run->id, question.view},
+                                   nullptr);
     found[i] = nearest_point(lens, question.axis, *at->number(), question.smoothing);
   });
   State& state = State::of(context);

@@ -136,7 +136,7 @@ Answer export_json(const Context& context, const Request& request) {
 
 // A picture must not wait behind an analysis; of a capture that has yet to be read everything takes
 // long.
-Effort effort_of_looking(const Context& context, const Request& request) {
+Effort lookup_cost(const Context& context, const Request& request) {
   const bool is_loaded =
       Captures::of(context).is_loaded(request.param("session").value_or(std::string_view()));
   return is_loaded ? Effort::kShort : Effort::kLong;
@@ -145,10 +145,10 @@ Effort effort_of_counting(const Context&, const Request&) { return Effort::kLong
 
 constexpr Route kRoutes[] = {
     {"POST", "/api/v1/trace", upload},
-    {"GET", "/api/v1/trace/tracks", tracks, kMaxBodyBytes, effort_of_looking},
-    {"GET", "/api/v1/trace/names", names, kMaxBodyBytes, effort_of_looking},
-    {"POST", "/api/v1/trace/view", trace_view, kMaxBodyBytes, effort_of_looking},
-    {"POST", "/api/v1/trace/counters", trace_counters, kMaxBodyBytes, effort_of_looking},
+    {"GET", "/api/v1/trace/tracks", tracks, kMaxBodyBytes, lookup_cost},
+    {"GET", "/api/v1/trace/names", names, kMaxBodyBytes, lookup_cost},
+    {"POST", "/api/v1/trace/view", trace_view, kMaxBodyBytes, lookup_cost},
+    {"POST", "/api/v1/trace/counters", trace_counters, kMaxBodyBytes, lookup_cost},
     {"GET", "/api/v1/trace/slice", trace_slice},
     {"POST", "/api/v1/trace/search", trace_search, kMaxBodyBytes, effort_of_counting},
     {"POST", "/api/v1/trace/stats", trace_stats, kMaxBodyBytes, effort_of_counting},

@@ -9,9 +9,9 @@
 #include <span>
 
 #include "base/strings.h"
-#include "capture/import/chrome_json/ahead.h"
 #include "capture/import/chrome_json/event.h"
-#include "capture/import/chrome_json/taker.h"
+#include "capture/import/chrome_json/lookahead_scanner.h"
+#include "capture/import/chrome_json/trace_event_builder.h"
 #include "capture/import/registry.h"
 
 namespace sonde::imports {
@@ -166,10 +166,10 @@ class TraceReader {
   }
 
   JsonScanner scanner_;
-  EventsAhead ahead_;
-  Trail trail_;
+  LookaheadScanner ahead_;
+  PageReleaser trail_;
   Builder& builder_;
-  EventTaker taker_;
+  TraceEventBuilder taker_;
   std::vector<ChromeArg> args_;  // of the event being read
 };
 

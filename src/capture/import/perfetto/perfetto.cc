@@ -95,7 +95,7 @@ class Reader {
  private:
   template <class Fn>
   void for_each_packet(const Fn& fn) {
-    Trail trail(input_.part_read, input_.bytes);
+    PageReleaser trail(input_.part_read, input_.bytes);
     walk_fields(input_.bytes, cut_, [&](const wire::Field& f) {
       if (f.number != 1 || !f.is_bytes()) return;
       trail.reached(f.bytes.data());

@@ -257,7 +257,7 @@ class Filler {
     } else if (options_.lanes == Lanes::kTensorFlow || has_overlaps(device)) {
       lanes = packed_lanes(device);
     }
-    Trail trail = trail_of(device);
+    PageReleaser trail = trail_of(device);
     for (size_t i = 0; i < device.nodes.size(); ++i) {
       const NodeStats& node = device.nodes[i];
       trail.reached(node.message.data());
@@ -357,12 +357,12 @@ class Filler {
   }
 
   // The nodes of a device lie one behind the other in the file.
-  Trail trail_of(const DeviceStats& device) const {
+  PageReleaser trail_of(const DeviceStats& device) const {
     return {options_.part_read, device.nodes.empty() ? nullptr : device.nodes[0].message.data()};
   }
   template <class Fn>
   void for_each_node(const Placed& placed, const Fn& fn) {
-    Trail trail = trail_of(*placed.device);
+    PageReleaser trail = trail_of(*placed.device);
     SliceId slice = placed.first;
     for (const NodeStats& node : placed.device->nodes) {
       trail.reached(node.message.data());

@@ -69,7 +69,7 @@ void read_device(Bytes message, StepStats& stats, const PartRead& part_read) {
   DeviceStats device;
   device.nodes.reserve(nodes_in(message));
   NodeDetails details;
-  Trail trail(part_read, message);
+  PageReleaser trail(part_read, message);
   walk_fields(message, stats.cut, [&](const wire::Field& f) {
     if (!f.is_bytes()) return;
     trail.reached(f.bytes.data());

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "capture/import/trail.h"
+#include "capture/import/page_releaser.h"
 
 namespace sonde::imports {
 

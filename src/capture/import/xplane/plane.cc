@@ -254,7 +254,7 @@ void count_stats(Bytes message, uint32_t& stats, bool& aggregated) {
 
 void count(Line& line, const PartRead& part_read) {
   wire::Cursor cursor(line.bytes);
-  Trail trail(part_read, line.bytes);
+  PageReleaser trail(part_read, line.bytes);
   for (wire::Field f; cursor.next(f);) {
     trail.reached(cursor.position());
     switch (f.number) {
@@ -423,7 +423,7 @@ void fill(Fill& fill) {
   Line& line = fill.line;
   const int64_t base = line_base_ps(line.timestamp_ns, fill.subtract_ns);
   wire::Cursor cursor(line.bytes);
-  Trail trail(fill.part_read, line.bytes);
+  PageReleaser trail(fill.part_read, line.bytes);
   for (wire::Field f; cursor.next(f);) {
     trail.reached(cursor.position());
     if (f.number != 4 || !f.is_bytes()) continue;

@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/intern.h"
-#include "capture/import/trail.h"
+#include "capture/import/page_releaser.h"
 #include "capture/trace/builder.h"
 
 namespace sonde::imports::xplane {

@@ -9,7 +9,7 @@ namespace {
 using What = MetricSpec::What;
 
 // The step at which a series is smallest or largest; nothing when no value is finite.
-std::optional<Step> best_step(const Lens& lens, What what) {
+std::optional<Step> best_step(const SeriesReader& lens, What what) {
   const bool lowest = what == What::kAtMin;
   double best = lowest ? kInfinity : -kInfinity;
   std::optional<Step> step;
@@ -40,7 +40,7 @@ std::optional<Step> best_step(const Lens& lens, What what) {
 }
 
 // The value at a step: the last point at or before it.
-Cell value_at(const Lens& lens, Step step) {
+Cell value_at(const SeriesReader& lens, Step step) {
   if (!lens.run(Axis::kStep).sorted()) {
     Points all;
     lens.read(0, lens.size(), all);
@@ -68,7 +68,7 @@ struct Totals {
   uint64_t finite = 0;
 };
 
-Totals totals_of(const Lens& lens) {
+Totals totals_of(const SeriesReader& lens) {
   Totals totals;
   if (!lens.is_small()) {
     totals.min = lens.pyramid().min;
@@ -124,15 +124,15 @@ Cell metric(const store::RunSnapshot& run, const MetricSpec& spec, uint64_t sour
     case What::kAtMax: {
       const store::Series* other = run.find(spec.other);
       if (!other || !other->is_scalar() || other->size(store::View::kNewest) == 0) return {};
-      const auto step = best_step(Lens(*other, key, nullptr), spec.what);
-      return step ? value_at(Lens(*series, key, nullptr), *step) : Cell{};
+      const auto step = best_step(SeriesReader(*other, key, nullptr), spec.what);
+      return step ? value_at(SeriesReader(*series, key, nullptr), *step) : Cell{};
     }
     case What::kMin:
     case What::kMax:
     case What::kMean:
       break;
   }
-  const Totals totals = totals_of(Lens(*series, key, nullptr));
+  const Totals totals = totals_of(SeriesReader(*series, key, nullptr));
   if (totals.finite == 0) return {};
   if (spec.what == What::kMean) return Cell::of(totals.sum / static_cast<double>(totals.finite));
   return Cell::of(spec.what == What::kMin ? totals.min : totals.max);

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "log/query/hparams/cell.h"
-#include "log/query/series/lens.h"
+#include "log/query/series/series_reader.h"
 
 namespace sonde::query {
 

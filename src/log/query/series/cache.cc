@@ -58,7 +58,8 @@ bool continues(const Proof& proof, const ViewReader& reader, store::View view) {
 struct Entry {
   Proof proof;
   std::shared_ptr<const Pyramid> pyramid;
-  std::vector<std::shared_ptr<const EmaTrail>> trails;  // newest last; may lag behind the pyramid
+  std::vector<std::shared_ptr<const EmaCheckpoints>>
+      trails;  // newest last; may lag behind the pyramid
   uint64_t used = 0;
 
   size_t bytes() const {
@@ -68,7 +69,7 @@ struct Entry {
   }
 };
 
-struct Shelf {
+struct PyramidCache {
   std::mutex mutex;  // guards: everything below
   std::unordered_map<std::string, Entry> entries;
   uint64_t tick = 0;
@@ -87,8 +88,8 @@ struct Shelf {
   }
 };
 
-Shelf& shelf() {
-  static Shelf one;
+PyramidCache& shelf() {
+  static PyramidCache one;
   return one;
 }
 
@@ -130,18 +131,18 @@ std::shared_ptr<const Pyramid> cached_pyramid(const ViewReader& reader, const Se
   return pyramid;
 }
 
-std::shared_ptr<const EmaTrail> cached_trail(const ViewReader& reader, const SeriesKey& key,
-                                             double weight) {
+std::shared_ptr<const EmaCheckpoints> cached_trail(const ViewReader& reader, const SeriesKey& key,
+                                                   double weight) {
   // The pyramid was asked for first, so the entry is proved for this series or absent.
   const std::string name = name_of(reader, key);
   const Entry kept = looked_up(name);
-  std::shared_ptr<const EmaTrail> before;
+  std::shared_ptr<const EmaCheckpoints> before;
   for (const auto& trail : kept.trails) {
     if (trail->weight == weight && trail->size <= reader.size()) before = trail;
   }
   if (before && before->size == reader.size()) return before;
 
-  auto trail = std::make_shared<EmaTrail>();
+  auto trail = std::make_shared<EmaCheckpoints>();
   trail->weight = weight;
   trail->size = reader.size();
   EmaState state;

@@ -5,14 +5,14 @@
 
 #include <memory>
 
-#include "log/query/series/lens.h"
+#include "log/query/series/series_reader.h"
 
 namespace sonde::query {
 
 std::shared_ptr<const Pyramid> cached_pyramid(const ViewReader& reader, const SeriesKey& key,
                                               ThreadPool* pool);
-std::shared_ptr<const EmaTrail> cached_trail(const ViewReader& reader, const SeriesKey& key,
-                                             double weight);
+std::shared_ptr<const EmaCheckpoints> cached_trail(const ViewReader& reader, const SeriesKey& key,
+                                                   double weight);
 
 // For tests and for the figures of the diagnosis page.
 size_t cache_bytes();

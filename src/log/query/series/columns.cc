@@ -25,7 +25,7 @@ struct Extent {
   }
 };
 
-Lens lens_of(const Question& q, const Item& item, ThreadPool* pool) {
+SeriesReader lens_of(const Question& q, const Item& item, ThreadPool* pool) {
   return {*item.series, {q.source, item.run->id, q.view}, pool};
 }
 
@@ -38,7 +38,7 @@ void for_each_item(size_t count, ThreadPool& pool, const std::function<void(size
 }
 
 // The smallest x that a scale can show stands in for a range that begins at or below zero.
-Extent extent_of(const Lens& lens, Axis axis, Scale scale) {
+Extent extent_of(const SeriesReader& lens, Axis axis, Scale scale) {
   const Run& run = lens.run(axis);
   Extent extent{run.min, run.max};
   if (scale != Scale::kLog || extent.min > 0) return extent;
@@ -198,7 +198,7 @@ Survey survey_of(const Question& q, const std::vector<Item>& items, ThreadPool& 
   const bool range_known = q.range.has_value();
   if (range_known) survey.cut = cut_of(q, extents);
   for_each_item(items.size(), pool, [&](size_t i) {
-    const Lens lens = lens_of(q, items[i], &pool);
+    const SeriesReader lens = lens_of(q, items[i], &pool);
     if (range_known) {
       survey.in_range[i] = count_in(lens, survey.cut);
     } else {
@@ -219,7 +219,7 @@ Result<Picture> lines(const Question& q, ThreadPool& pool) {
   std::vector<Piece> pieces(q.items.size());
   for_each_item(q.items.size(), pool, [&](size_t i) {
     const Item& item = q.items[i];
-    const Lens lens = lens_of(q, item, &pool);
+    const SeriesReader lens = lens_of(q, item, &pool);
     Thinned thinned = thin(lens, survey.cut, survey.in_range[i]);
     if (q.smoothing.is_on())
       pieces[i].smooth = smoothed_at(lens, q.smoothing, indices_of(thinned.elements));
@@ -282,7 +282,7 @@ std::vector<double> grid_of(const Question& q, const GroupSet& group, const Cut&
   if (few) {
     std::vector<std::vector<double>> xs(group.members.size());
     for_each_item(xs.size(), pool, [&](size_t m) {
-      const Lens lens = lens_of(q, group.members[m], nullptr);
+      const SeriesReader lens = lens_of(q, group.members[m], nullptr);
       for (const Element& e : thin(lens, cut, in_range[m]).elements) {
         if (e.x >= cut.x0 && e.x <= cut.x1) xs[m].push_back(e.x);
       }
@@ -336,7 +336,7 @@ Result<Picture> bands(const Question& q, ThreadPool& pool) {
     std::vector<std::vector<double>> rows(group.members.size());
     std::vector<double> first(rows.size());
     for_each_item(rows.size(), pool, [&](size_t m) {
-      const Lens lens = lens_of(q, group.members[m], &pool);
+      const SeriesReader lens = lens_of(q, group.members[m], &pool);
       rows[m] = interpolated(lens, q.axis, q.smoothing, grid);
       first[m] = lens.first_wall();
     });

@@ -120,7 +120,7 @@ std::vector<double> interpolated(std::span<const double> xs, std::span<const dou
   return out;
 }
 
-std::vector<double> interpolated(const Lens& lens, Axis axis, const Smoothing& smoothing,
+std::vector<double> interpolated(const SeriesReader& lens, Axis axis, const Smoothing& smoothing,
                                  std::span<const double> grid) {
   std::vector<double> xs, ys;
   const auto keep = [&](double x, double y) {

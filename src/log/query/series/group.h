@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "log/query/series/lens.h"
+#include "log/query/series/series_reader.h"
 
 namespace sonde::query {
 
@@ -27,7 +27,7 @@ struct Band {
 
 // Values of one series at `grid` (ascending), by linear interpolation between neighbouring finite
 // points; NaN outside its extent.
-std::vector<double> interpolated(const Lens& lens, Axis axis, const Smoothing& smoothing,
+std::vector<double> interpolated(const SeriesReader& lens, Axis axis, const Smoothing& smoothing,
                                  std::span<const double> grid);
 
 // The same from plain points whose x ascends.

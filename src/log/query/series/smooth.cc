@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "log/query/series/lens.h"
+#include "log/query/series/series_reader.h"
 
 namespace sonde::query {
 namespace {
@@ -83,7 +83,7 @@ std::vector<double> window_means(std::span<const double> values, size_t half) {
 }
 
 // The mean over a window of a long series: whole chunks by their sums, the rest point by point.
-double long_mean_at(const Lens& lens, uint64_t at, uint64_t half, Points& scratch) {
+double long_mean_at(const SeriesReader& lens, uint64_t at, uint64_t half, Points& scratch) {
   const Pyramid& pyramid = lens.pyramid();
   const uint64_t begin = at > half ? at - half : 0, end = std::min(lens.size(), at + half + 1);
   double sum = 0, own = kNaN;
@@ -111,7 +111,7 @@ double long_mean_at(const Lens& lens, uint64_t at, uint64_t half, Points& scratc
   return std::isfinite(own) ? sum / static_cast<double>(count) : own;
 }
 
-std::vector<double> long_ema_at(const Lens& lens, double weight,
+std::vector<double> long_ema_at(const SeriesReader& lens, double weight,
                                 std::span<const uint64_t> indices) {
   std::vector<double> out(indices.size());
   const bool constant = lens.is_constant();
@@ -136,7 +136,7 @@ std::vector<double> long_ema_at(const Lens& lens, double weight,
   return out;
 }
 
-std::vector<double> long_gauss_at(const Lens& lens, const Smoothing& smoothing,
+std::vector<double> long_gauss_at(const SeriesReader& lens, const Smoothing& smoothing,
                                   std::span<const uint64_t> indices) {
   const std::vector<double> weights = gauss_weights(smoothing);
   const uint64_t reach = weights.size() - 1;
@@ -193,7 +193,7 @@ std::vector<double> smoothed(std::span<const double> values, const Smoothing& sm
   return out;
 }
 
-std::vector<double> smoothed_at(const Lens& lens, const Smoothing& smoothing,
+std::vector<double> smoothed_at(const SeriesReader& lens, const Smoothing& smoothing,
                                 std::span<const uint64_t> indices) {
   std::vector<double> out(indices.size());
   if (lens.is_small()) {

@@ -12,7 +12,7 @@
 
 namespace sonde::query {
 
-class Lens;
+class SeriesReader;
 
 struct Smoothing {
   enum class Kind : uint8_t { kNone, kEma, kMean, kGauss };
@@ -36,7 +36,7 @@ struct EmaState {
 };
 
 // The state before each chunk of a long series: any point is then at most one chunk away.
-struct EmaTrail {
+struct EmaCheckpoints {
   double weight = 0;
   uint64_t size = 0;
   std::vector<EmaState> at;  // one per chunk
@@ -48,7 +48,7 @@ struct EmaTrail {
 std::vector<double> smoothed(std::span<const double> values, const Smoothing& smoothing);
 
 // Smoothed values at the given indices of a view (any order; ascending is quick).
-std::vector<double> smoothed_at(const Lens& lens, const Smoothing& smoothing,
+std::vector<double> smoothed_at(const SeriesReader& lens, const Smoothing& smoothing,
                                 std::span<const uint64_t> indices);
 
 }  // namespace sonde::query

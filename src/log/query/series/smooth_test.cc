@@ -7,7 +7,7 @@
 #include <random>
 
 #include "log/query/series/cache.h"
-#include "log/query/series/lens.h"
+#include "log/query/series/series_reader.h"
 #include "tests/support/fake_series.h"
 
 namespace sonde::query {
@@ -117,8 +117,8 @@ TEST_CASE("smoothed_at: a long series gives the same numbers as all at once") {
     const std::vector<double> ys = noise(20000, nan_share);
     for (size_t i = 0; i < ys.size(); ++i)
       series.add(static_cast<Step>(i), static_cast<double>(i), ys[i]);
-    const Lens lens(series, {nan_share > 0 ? 2u : 1u, store::RunId{0}, store::View::kNewest},
-                    nullptr);
+    const SeriesReader lens(
+        series, {nan_share > 0 ? 2u : 1u, store::RunId{0}, store::View::kNewest}, nullptr);
     REQUIRE(!lens.is_small());
     std::vector<uint64_t> indices = {0, 1, 255, 256, 257, 5000, 5001, 12345, 19998, 19999};
     for (const Smoothing& s :
@@ -139,7 +139,7 @@ TEST_CASE("cached trails: a series that grew continues, one that was replaced st
   const SeriesKey key{3, store::RunId{0}, store::View::kNewest};
   const Smoothing ema{Smoothing::Kind::kEma, 0.95};
   const auto check = [&] {
-    const Lens lens(series, key, nullptr);
+    const SeriesReader lens(series, key, nullptr);
     const std::vector<uint64_t> indices = {4095, 5000, series.steps.size() - 1};
     const auto all = reference_ema(series.values, 0.95);
     check_close(smoothed_at(lens, ema, indices), {all[4095], all[5000], all.back()});

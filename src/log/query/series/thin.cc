@@ -114,7 +114,7 @@ class Sequence {
 };
 
 // One Element for a whole chunk.
-Element element_of(const Lens& lens, Axis axis, size_t c) {
+Element element_of(const SeriesReader& lens, Axis axis, size_t c) {
   const Chunk& chunk = lens.pyramid().chunks[c];
   const uint64_t end = lens.pyramid().chunk_end(c);
   return {end - 1,         lens.x(axis, chunk.last_step, chunk.last_wall),
@@ -132,7 +132,8 @@ const Run& run_of(const Chunk& chunk, Axis axis) {
 // Calls whole(c, first_x, last_x) for each whole chunk of [begin, end) whose x is sorted, until it
 // says false; then, and for everything else, point(index, points, i).
 template <class Whole, class Point>
-void walk(const Lens& lens, Axis axis, uint64_t begin, uint64_t end, Whole whole, Point point) {
+void walk(const SeriesReader& lens, Axis axis, uint64_t begin, uint64_t end, Whole whole,
+          Point point) {
   if (lens.is_small()) {
     for (uint64_t i = begin; i < end; ++i) point(i, lens.all(), static_cast<size_t>(i));
     return;
@@ -157,7 +158,7 @@ void walk(const Lens& lens, Axis axis, uint64_t begin, uint64_t end, Whole whole
   }
 }
 
-void thin_in_order(const Lens& lens, const Cut& cut, Thinned& result) {
+void thin_in_order(const SeriesReader& lens, const Cut& cut, Thinned& result) {
   const Buckets buckets(cut);
   const Axis axis = cut.axis;
   uint64_t begin = 0, end = lens.size();
@@ -193,7 +194,7 @@ void thin_in_order(const Lens& lens, const Cut& cut, Thinned& result) {
 
 // The series as if its points were sorted by x: buckets fill in any order, `first` and `last` go by
 // x and, where x is equal, by arrival.
-void thin_by_x(const Lens& lens, const Cut& cut, Thinned& result) {
+void thin_by_x(const SeriesReader& lens, const Cut& cut, Thinned& result) {
   const Buckets buckets(cut);
   const Axis axis = cut.axis;
   std::vector<Element> cells(result.exact ? 0 : cut.px);
@@ -274,7 +275,7 @@ double Element::mean() const { return finite > 0 ? sum / finite : kNaN; }
 double Element::low() const { return finite > 0 ? min : kNaN; }
 double Element::high() const { return finite > 0 ? max : kNaN; }
 
-uint64_t count_in(const Lens& lens, const Cut& cut) {
+uint64_t count_in(const SeriesReader& lens, const Cut& cut) {
   const Buckets buckets(cut);
   if (lens.run(cut.axis).sorted()) {
     const double from = cut.scale == Scale::kLog
@@ -298,7 +299,7 @@ uint64_t count_in(const Lens& lens, const Cut& cut) {
   return count;
 }
 
-Thinned thin(const Lens& lens, const Cut& cut, uint64_t in_range) {
+Thinned thin(const SeriesReader& lens, const Cut& cut, uint64_t in_range) {
   Thinned result;
   result.exact = in_range <= 2 * cut.px;
   result.sorted = lens.run(cut.axis).breaks > kMaxBreaks;

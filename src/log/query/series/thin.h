@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "log/query/series/lens.h"
+#include "log/query/series/series_reader.h"
 
 namespace sonde::query {
 
@@ -50,9 +50,9 @@ struct Thinned {
 inline constexpr uint32_t kMaxBreaks = 64;
 
 // Points with x in [x0, x1].
-uint64_t count_in(const Lens& lens, const Cut& cut);
+uint64_t count_in(const SeriesReader& lens, const Cut& cut);
 
 // `in_range` is what count_in said.
-Thinned thin(const Lens& lens, const Cut& cut, uint64_t in_range);
+Thinned thin(const SeriesReader& lens, const Cut& cut, uint64_t in_range);
 
 }  // namespace sonde::query

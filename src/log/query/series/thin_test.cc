@@ -15,11 +15,13 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 uint64_t next_source = 1000;  // every lens of these tests is of a store of its own
 
-Lens lens_of(const test::FakeSeries& series) {
+SeriesReader lens_of(const test::FakeSeries& series) {
   return {series, {next_source++, store::RunId{0}, store::View::kNewest}, nullptr};
 }
 
-Thinned thinned(const Lens& lens, const Cut& cut) { return thin(lens, cut, count_in(lens, cut)); }
+Thinned thinned(const SeriesReader& lens, const Cut& cut) {
+  return thin(lens, cut, count_in(lens, cut));
+}
 
 test::FakeSeries ramp(size_t n) {
   test::FakeSeries series;
@@ -68,7 +70,7 @@ TEST_CASE("thin: short and long series equal the definition at every zoom") {
     series.values[n / 2] = 1e6;  // a spike of one point
     series.values[n / 3] = kNaN;
     const double end = 3.0 * static_cast<double>(n - 1);
-    const Lens lens = lens_of(series);
+    const SeriesReader lens = lens_of(series);
     for (const auto& [x0, x1] : {std::pair{0.0, end}, {end / 4, end / 2 + 7}, {100.5, 7777.25}}) {
       const Cut cut{Axis::kStep, Scale::kLinear, x0, x1, 100};
       const Thinned got = thinned(lens, cut);
@@ -102,7 +104,7 @@ TEST_CASE("thin: short and long series equal the definition at every zoom") {
 
 TEST_CASE("thin: at most two points a pixel are sent as they are") {
   const test::FakeSeries series = ramp(200);
-  const Lens lens = lens_of(series);
+  const SeriesReader lens = lens_of(series);
   const Thinned got = thinned(lens, {Axis::kStep, Scale::kLinear, 0, 597, 100});
   CHECK(got.exact);
   REQUIRE(got.elements.size() == 200);
@@ -116,7 +118,7 @@ TEST_CASE("thin: at most two points a pixel are sent as they are") {
 TEST_CASE("thin: between two points, both of them are sent") {
   test::FakeSeries series;
   for (int i = 0; i < 10; ++i) series.add(100 * i, i, i);
-  const Lens lens = lens_of(series);
+  const SeriesReader lens = lens_of(series);
   const Thinned got = thinned(lens, {Axis::kStep, Scale::kLinear, 210, 260, 100});
   REQUIRE(got.elements.size() == 2);
   CHECK(got.elements[0].x == 200);
@@ -126,7 +128,7 @@ TEST_CASE("thin: between two points, both of them are sent") {
 TEST_CASE("thin: log and symlog cut equal widths in their own space") {
   test::FakeSeries series;
   for (int i = -10; i < 10000; ++i) series.add(i, i, i);
-  const Lens lens = lens_of(series);
+  const SeriesReader lens = lens_of(series);
   const Thinned log = thinned(lens, {Axis::kStep, Scale::kLog, 1, 9999, 4});
   REQUIRE(!log.exact);
   std::vector<double> ends;
@@ -149,7 +151,7 @@ TEST_CASE("thin: where x goes back the series is cut into parts") {
   for (int part = 0; part < 3; ++part) {
     for (int i = 0; i < 3000; ++i) series.add(i, 3000 * part + i, part);
   }
-  const Lens lens = lens_of(series);
+  const SeriesReader lens = lens_of(series);
   const Thinned got = thinned(lens, {Axis::kStep, Scale::kLinear, 0, 2999, 100});
   CHECK(!got.sorted);
   CHECK(got.elements.size() == 300);
@@ -161,7 +163,7 @@ TEST_CASE("thin: a series that goes back all the time is put in order of x") {
     test::FakeSeries series;
     std::mt19937 random(3);
     for (size_t i = 0; i < n; ++i) series.add(static_cast<Step>(random() % 100000), 0, 1);
-    const Lens lens = lens_of(series);
+    const SeriesReader lens = lens_of(series);
     const Cut cut{Axis::kStep, Scale::kLinear, 1000, 90000, 64};
     const Thinned got = thinned(lens, cut);
     CHECK(got.sorted);
@@ -177,7 +179,7 @@ TEST_CASE("thin: wall times that are no numbers are left out, hidden points are 
   test::FakeSeries series;
   for (int i = 0; i < 100; ++i) series.add(i, i == 50 ? kNaN : i, i);
   series.show({{0, 20}, {40, 100}});
-  const Lens lens = lens_of(series);
+  const SeriesReader lens = lens_of(series);
   CHECK(lens.size() == 80);
   const Thinned got = thinned(lens, {Axis::kWall, Scale::kLinear, 0, 99, 100});
   CHECK(got.elements.size() == 79);

@@ -4,8 +4,8 @@
 // many an answer takes to make, and wakes with cold caches. So a loop stays awake only
 //  * while the last requests have come that quickly, one after the other,
 //  * for at most kLongest after an answer, and
-//  * as long as that pays: a vigil that ends without a request, or in which somebody else needed
-//  the
+//  * as long as that pays: a spin_policy that ends without a request, or in which somebody else
+//  needed the
 //    core, doubles the number of answers until the next one.
 // Knows no clock and no socket; belongs to one loop's thread.
 #pragma once
@@ -16,17 +16,17 @@
 
 namespace sonde::http {
 
-class Vigil {
+class SpinPolicy {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
   static constexpr std::chrono::microseconds kLongest{300};
   static constexpr std::chrono::microseconds kInterrupted{30};  // two looks are 1 or 2 us apart
-  static constexpr uint32_t kStreak = 8;        // quick requests in a row before the first vigil
+  static constexpr uint32_t kStreak = 8;  // quick requests in a row before the first spin_policy
   static constexpr uint32_t kMaxSkipped = 512;  // answers
 
   // A request begins.
-  void heard(Time now) {
+  void on_request(Time now) {
     streak_ = now - answered_ <= kLongest ? streak_ + 1 : 0;
     if (is_awake_) failures_ = 0;
     is_awake_ = false;
@@ -43,7 +43,7 @@ class Vigil {
   }
 
   // Asked while nothing is to be done: true to look at the sockets again at once, false to sleep.
-  bool lasts(Time now) {
+  bool keep_spinning(Time now) {
     if (!is_awake_) return false;
     if (now - answered_ <= kLongest && now - looked_ <= kInterrupted) {
       looked_ = now;

@@ -33,9 +33,9 @@ struct Troubles {
   }
 };
 
-class EventTaker {
+class TraceEventBuilder {
  public:
-  explicit EventTaker(trace::Builder& builder) : builder_(builder) {}
+  explicit TraceEventBuilder(trace::Builder& builder) : builder_(builder) {}
 
   // An event that begins at byte `at`, with its arguments.
   void take(const ChromeEvent& event, std::span<const ChromeArg> args, size_t at);

@@ -1,4 +1,4 @@
-#include "capture/import/chrome_json/ahead.h"
+#include "capture/import/chrome_json/lookahead_scanner.h"
 
 #include <algorithm>
 #include <atomic>
@@ -50,7 +50,7 @@ void read_piece(std::string_view text, size_t number, ReadAhead& out) {
 
 }  // namespace
 
-struct EventsAhead::Slot {
+struct LookaheadScanner::Slot {
   size_t number = 0;
   std::atomic<bool> is_claimed = false;  // by a thread of the pool or by the reader itself
   std::mutex mutex;                      // guards: is_done
@@ -64,20 +64,21 @@ struct EventsAhead::Slot {
   }
 };
 
-EventsAhead::EventsAhead(std::string_view text, ThreadPool* pool) : text_(text), pool_(pool) {
+LookaheadScanner::LookaheadScanner(std::string_view text, ThreadPool* pool)
+    : text_(text), pool_(pool) {
   if (pool_ && (pool_->size() < 2 || text.size() < 4 * kPiece)) pool_ = nullptr;
   next_ = 1;  // the first piece is read in order
   start_more();
 }
 
 // Jobs refer to the text, so none may run on after the reader.
-EventsAhead::~EventsAhead() {
+LookaheadScanner::~LookaheadScanner() {
   for (const auto& slot : under_way_) {
     if (slot->is_claimed.exchange(true)) slot->wait();
   }
 }
 
-void EventsAhead::start_more() {
+void LookaheadScanner::start_more() {
   if (!pool_) return;
   while (under_way_.size() < 2 * pool_->size() && next_ * kPiece < text_.size()) {
     auto slot = std::make_shared<Slot>();
@@ -100,7 +101,7 @@ void EventsAhead::start_more() {
   }
 }
 
-const ReadAhead* EventsAhead::piece_at(size_t at) {
+const ReadAhead* LookaheadScanner::piece_at(size_t at) {
   while (!under_way_.empty()) {
     // Pieces lie in order; one that has not begun yet needs no waiting.
     const std::shared_ptr<Slot>& front = under_way_.front();

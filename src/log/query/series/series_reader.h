@@ -21,10 +21,10 @@ struct SeriesKey {
   store::View view = store::View::kNewest;
 };
 
-class Lens {
+class SeriesReader {
  public:
   // Borrows the series. `pool` (may be nullptr) helps to summarise a long one.
-  Lens(const store::Series& series, const SeriesKey& key, ThreadPool* pool);
+  SeriesReader(const store::Series& series, const SeriesKey& key, ThreadPool* pool);
 
   uint64_t size() const { return reader_.size(); }
   bool is_small() const { return !pyramid_; }
@@ -43,7 +43,7 @@ class Lens {
   uint64_t upper(Axis axis, double x) const;
 
   // States of the moving average per chunk; only when not small.
-  std::shared_ptr<const EmaTrail> trail(double weight) const;
+  std::shared_ptr<const EmaCheckpoints> trail(double weight) const;
 
  private:
   template <class Below>

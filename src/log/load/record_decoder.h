@@ -17,14 +17,14 @@
 #include "log/event/skim.h"
 #include "log/event/value.h"
 #include "log/load/shortcut.h"
-#include "log/model/help.h"
+#include "log/model/parallel_for.h"
 #include "log/model/part.h"
 #include "log/record/frames.h"
 
 namespace sonde::store {
 
 // What an earlier value elsewhere in the run (or later in the file) said about a tag.
-using Seeds = std::map<std::string, std::shared_ptr<const Metadata>, std::less<>>;
+using MetadataHints = std::map<std::string, std::shared_ptr<const Metadata>, std::less<>>;
 
 // A SessionLog START: everything before it with a step of at least `step` is superseded.
 struct SessionStart {
@@ -50,12 +50,12 @@ struct FileFacts {
   void append(const FileFacts& later);
 };
 
-class Sink {
+class RecordDecoder {
  public:
   enum class Use : uint8_t { kEverything, kCountOnly };
 
   // `seeds` outlives the sink.
-  Sink(FileId file, std::shared_ptr<Memory> memory, const Seeds& seeds, Use use);
+  RecordDecoder(FileId file, std::shared_ptr<Memory> memory, const MetadataHints& seeds, Use use);
 
   // A record whose checksum is right. False when the payload is not an event: nothing was taken.
   bool add(Bytes payload, uint64_t offset);
@@ -70,12 +70,12 @@ class Sink {
   void expect(double growth);
   // For a piece of the same file further on: knows the tags, the forms of their records and the
   // version that this one, which outlives it, has seen, and expects as much.
-  std::unique_ptr<Sink> make_piece() const;
+  std::unique_ptr<RecordDecoder> make_piece() const;
   // To be called when no record follows for now.
   void rest();
 
   // Puts a piece of the same file, made here and read on from where this one stands, behind it.
-  void append(Sink&& later, const Help& help);
+  void append(RecordDecoder&& later, const ParallelFor& help);
 
   std::deque<Part>& parts() {
     settle();
@@ -87,7 +87,7 @@ class Sink {
   const std::vector<SessionStart>& starts() const { return starts_; }
   // Tags whose first values came before their metadata and were taken for something else: the file
   // has to be read again with these.
-  const Seeds& late() const { return late_; }
+  const MetadataHints& late() const { return late_; }
   uint64_t points() const { return points_; }
   uint64_t skipped_values() const { return skipped_values_; }
 
@@ -104,14 +104,14 @@ class Sink {
   // Points that came through the short cut are counted there: the parts are told by these.
   void settle();
   void settle(uint32_t part);
-  void append_starts(const Sink& later);
+  void append_starts(const RecordDecoder& later);
   uint32_t part_for(const event::ValueView& value);
   void learn(Part& part, const event::ValueView& value);
   bool add_number(Part& part, const event::ValueView& value, const Place& place, bool outline);
   BlobPoint reference(const Place& place, uint32_t index) const;
 
   FileId file_;
-  const Seeds& seeds_;
+  const MetadataHints& seeds_;
   Use use_;
   std::shared_ptr<FileColumns> columns_;
   Bump bump_;
@@ -122,7 +122,7 @@ class Sink {
   std::vector<std::shared_ptr<const Metadata>> metadata_;
   FileFacts facts_;
   std::vector<SessionStart> starts_;
-  Seeds late_;
+  MetadataHints late_;
   uint64_t points_ = 0;
   uint64_t skipped_values_ = 0;
   Shortcut shortcut_;

@@ -1,4 +1,4 @@
-#include "capture/import/chrome_json/taker.h"
+#include "capture/import/chrome_json/trace_event_builder.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ using trace::TrackKind;
 // --- identities ---
 
 // Ids compare as text: 7 and "7" are the same thread. Cheap for runs of events of one thread.
-uint32_t EventTaker::id_of(std::string_view process, std::string_view thread, char space) {
+uint32_t TraceEventBuilder::id_of(std::string_view process, std::string_view thread, char space) {
   key_.assign(1, space);
   key_ += process;
   key_.push_back('\0');
@@ -28,7 +28,7 @@ uint32_t EventTaker::id_of(std::string_view process, std::string_view thread, ch
   return identities_.id(key_);
 }
 
-TrackId EventTaker::process_track(std::string_view process) {
+TrackId TraceEventBuilder::process_track(std::string_view process) {
   const uint32_t identity = id_of(process, "", 'p');
   if (identity >= tracks_.size()) tracks_.resize(identity + 1, kNone);
   if (tracks_[identity] == kNone) {
@@ -40,7 +40,7 @@ TrackId EventTaker::process_track(std::string_view process) {
   return tracks_[identity];
 }
 
-TrackId EventTaker::thread_track(const ChromeEvent& event) {
+TrackId TraceEventBuilder::thread_track(const ChromeEvent& event) {
   const std::string_view process = event.process.text.empty() ? "0" : event.process.text;
   const std::string_view thread =
       event.thread.kind == ValueKind::kEnd ? process : event.thread.text;
@@ -53,8 +53,8 @@ TrackId EventTaker::thread_track(const ChromeEvent& event) {
   return track;
 }
 
-TrackId EventTaker::lane(std::string_view process, std::string_view thread, char space,
-                         TrackKind kind, std::string_view name) {
+TrackId TraceEventBuilder::lane(std::string_view process, std::string_view thread, char space,
+                                TrackKind kind, std::string_view name) {
   const uint32_t identity = id_of(process, thread, space);
   if (identity >= tracks_.size()) tracks_.resize(identity + 1, kNone);
   if (tracks_[identity] == kNone) {
@@ -68,11 +68,11 @@ TrackId EventTaker::lane(std::string_view process, std::string_view thread, char
   return tracks_[identity];
 }
 
-bool EventTaker::is_number(std::string_view text) {
+bool TraceEventBuilder::is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("-0123456789") == std::string_view::npos;
 }
 
-int64_t EventTaker::as_number(std::string_view text) {
+int64_t TraceEventBuilder::as_number(std::string_view text) {
   int64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
@@ -80,7 +80,7 @@ int64_t EventTaker::as_number(std::string_view text) {
 
 // --- events ---
 
-void EventTaker::take_header(std::string_view key, const JsonValue& value) {
+void TraceEventBuilder::take_header(std::string_view key, const JsonValue& value) {
   if (key == "baseTimeNanoseconds")
     std::from_chars(value.text.data(), value.text.data() + value.text.size(), base_ns_);
   if (key == "schemaVersion" || key == "deviceProperties") is_kineto_ = true;
@@ -88,7 +88,7 @@ void EventTaker::take_header(std::string_view key, const JsonValue& value) {
   builder_.add_metadata(std::string(key), std::string(unescaped(value, scratch_)));
 }
 
-void EventTaker::take(const ChromeEvent& event, std::span<const ChromeArg> args, size_t at) {
+void TraceEventBuilder::take(const ChromeEvent& event, std::span<const ChromeArg> args, size_t at) {
   ++events_;
   args_ = args;
   if (event.phase == '\0') {
@@ -138,7 +138,7 @@ void EventTaker::take(const ChromeEvent& event, std::span<const ChromeArg> args,
   }
 }
 
-LabelId EventTaker::label(const ChromeEvent& event) {
+LabelId TraceEventBuilder::label(const ChromeEvent& event) {
   std::string_view name = unescaped(event.name, scratch_);
   if (event.name.kind == ValueKind::kEnd || name.empty()) name = "[no name]";
   const std::string_view category = event.category.text;
@@ -151,8 +151,8 @@ LabelId EventTaker::label(const ChromeEvent& event) {
   return known.id;
 }
 
-SliceId EventTaker::add_slice(TrackId track, int64_t time, int64_t duration,
-                              const ChromeEvent& event) {
+SliceId TraceEventBuilder::add_slice(TrackId track, int64_t time, int64_t duration,
+                                     const ChromeEvent& event) {
   const SliceId slice = builder_.slice(track, {time}, {duration}, label(event));
   add_args();
   if (!is_kineto_)
@@ -161,7 +161,7 @@ SliceId EventTaker::add_slice(TrackId track, int64_t time, int64_t duration,
   return slice;
 }
 
-void EventTaker::take_complete(const ChromeEvent& event, int64_t time, size_t at) {
+void TraceEventBuilder::take_complete(const ChromeEvent& event, int64_t time, size_t at) {
   if (event.duration_ns < 0) troubles_.add("a slice has a negative duration, shown as zero", at);
   const TrackId track = thread_track(event);
   const SliceId slice = add_slice(
@@ -173,25 +173,25 @@ void EventTaker::take_complete(const ChromeEvent& event, int64_t time, size_t at
   if (event.flow_out) add_flow(track, time, bind, event.bind_id.text, 's', true);
 }
 
-void EventTaker::take_begin(const ChromeEvent& event, int64_t time) {
+void TraceEventBuilder::take_begin(const ChromeEvent& event, int64_t time) {
   const TrackId track = thread_track(event);
   const SliceId slice = add_slice(track, time, 0, event);
   open_[track].push_back({slice, time});
 }
 
-void EventTaker::take_end(const ChromeEvent& event, int64_t time, size_t at) {
+void TraceEventBuilder::take_end(const ChromeEvent& event, int64_t time, size_t at) {
   auto& stack = open_[thread_track(event)];
   if (stack.empty()) return troubles_.add("an end without a beginning was skipped", at);
   close(stack.back(), time);
   stack.pop_back();
 }
 
-void EventTaker::close(const Open& open, int64_t end) {
+void TraceEventBuilder::close(const Open& open, int64_t end) {
   builder_.set_duration(open.slice, {trace::clamped_duration(end - open.begin)});
 }
 
 // Async groups get a lane by name; nesting and overlap inside it are the builder's business.
-void EventTaker::take_async(const ChromeEvent& event, int64_t time, size_t at) {
+void TraceEventBuilder::take_async(const ChromeEvent& event, int64_t time, size_t at) {
   const std::string_view process = event.process.text.empty() ? "0" : event.process.text;
   const std::string group =
       fmt::format("{}\x01{}\x01{}", event.category.text, event.id.text, event.scope.text);
@@ -209,7 +209,7 @@ void EventTaker::take_async(const ChromeEvent& event, int64_t time, size_t at) {
   }
 }
 
-void EventTaker::take_counter(const ChromeEvent& event, int64_t time) {
+void TraceEventBuilder::take_counter(const ChromeEvent& event, int64_t time) {
   const std::string_view process = event.process.text.empty() ? "0" : event.process.text;
   std::string name(unescaped(event.name, scratch_));
   if (event.id.kind != ValueKind::kEnd) name += fmt::format("[{}]", event.id.text);
@@ -229,27 +229,28 @@ void EventTaker::take_counter(const ChromeEvent& event, int64_t time) {
   }
 }
 
-void EventTaker::take_flow(const ChromeEvent& event, int64_t time) {
+void TraceEventBuilder::take_flow(const ChromeEvent& event, int64_t time) {
   const std::string_view name = event.name.text;
   add_flow(thread_track(event), time,
            flow_kind(event.category.text.empty() ? name : event.category.text, name), event.id.text,
            event.phase, event.phase != 'f' || event.binds_enclosing);
 }
 
-EventTaker::FlowKind EventTaker::flow_kind(std::string_view kind, std::string_view name) {
+TraceEventBuilder::FlowKind TraceEventBuilder::flow_kind(std::string_view kind,
+                                                         std::string_view name) {
   key_.assign(kind);
   key_.push_back('\x01');
   key_ += name;
   return {builder_.string(kind), flow_texts_.id(key_)};
 }
 
-void EventTaker::add_flow(TrackId track, int64_t time, FlowKind kind, std::string_view id,
-                          char phase, bool encloses) {
+void TraceEventBuilder::add_flow(TrackId track, int64_t time, FlowKind kind, std::string_view id,
+                                 char phase, bool encloses) {
   flow_ends_.push_back({{kind.space, flow_id(id)}, time, track, kind.kind, phase, encloses});
 }
 
 // Numbers stand for themselves, as nearly all ids do; other texts get one that no number has.
-uint64_t EventTaker::flow_id(std::string_view id) {
+uint64_t TraceEventBuilder::flow_id(std::string_view id) {
   constexpr uint64_t kText = uint64_t{1} << 63;
   uint64_t number = 0;
   const char* end = id.data() + id.size();
@@ -259,7 +260,7 @@ uint64_t EventTaker::flow_id(std::string_view id) {
   return is_plain ? number : kText | flow_texts_.id(id);
 }
 
-void EventTaker::take_metadata(const ChromeEvent& event) {
+void TraceEventBuilder::take_metadata(const ChromeEvent& event) {
   JsonScanner args(event.args);
   std::string_view key;
   JsonValue value;
@@ -290,18 +291,18 @@ void EventTaker::take_metadata(const ChromeEvent& event) {
 
 // --- arguments ---
 
-void EventTaker::add_args() {
+void TraceEventBuilder::add_args() {
   for (size_t i = 0; i < args_.size(); ++i) add_arg(key_of(args_[i].key, i), args_[i].value);
 }
 
 // Events of one kind have the same keys in the same places.
-trace::KeyId EventTaker::key_of(std::string_view key, size_t place) {
+trace::KeyId TraceEventBuilder::key_of(std::string_view key, size_t place) {
   KnownKey& known = known_keys_[place % std::size(known_keys_)][key.size() % 4];
   if (known.id == kNone || known.text != key) known = {std::string(key), builder_.key(key)};
   return known.id;
 }
 
-void EventTaker::add_arg(trace::KeyId key, const JsonValue& value) {
+void TraceEventBuilder::add_arg(trace::KeyId key, const JsonValue& value) {
   if (value.kind == ValueKind::kNumber) {
     int64_t whole = 0;
     const char* end = value.text.data() + value.text.size();
@@ -325,7 +326,7 @@ void EventTaker::add_arg(trace::KeyId key, const JsonValue& value) {
 
 // --- the end ---
 
-void EventTaker::finish() {
+void TraceEventBuilder::finish() {
   for (auto& [track, stack] : open_) {
     for (const Open& open : stack) unfinished_.push_back(open);
   }
@@ -353,7 +354,7 @@ void EventTaker::finish() {
   if (is_kineto_) builder_.set_format("kineto");
 }
 
-void EventTaker::set_origin() {
+void TraceEventBuilder::set_origin() {
   if (first_time_ == INT64_MIN) return;
   builder_.set_origin({earliest_});
   const int64_t first_ns = first_time_ + earliest_ / 1000;
@@ -365,7 +366,7 @@ void EventTaker::set_origin() {
   }
 }
 
-void EventTaker::connect_flows() {
+void TraceEventBuilder::connect_flows() {
   auto sorting = std::async(std::launch::async, [this] {  // beside the slices
     for (FlowEnd& end : flow_ends_) end.time_ps -= earliest_;
     sort_flows(flow_ends_);

@@ -8,7 +8,7 @@
 
 namespace sonde::store {
 
-struct Help {
+struct ParallelFor {
   ThreadPool& pool;
   size_t threads;  // that may work on it, this one included
 

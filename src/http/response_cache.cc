@@ -1,4 +1,4 @@
-#include "http/kept_answers.h"
+#include "http/response_cache.h"
 
 #include <utility>
 
@@ -10,7 +10,7 @@ constexpr size_t kOverheadBytes = 1024;  // an entry's own strings and nodes, ab
 
 }  // namespace
 
-std::optional<api::Answer> KeptAnswers::find(const std::string& address, uint64_t version) {
+std::optional<api::Answer> ResponseCache::find(const std::string& address, uint64_t version) {
   const std::lock_guard lock(mutex_);
   const auto found = by_address_.find(address);
   if (found == by_address_.end()) return std::nullopt;
@@ -22,7 +22,7 @@ std::optional<api::Answer> KeptAnswers::find(const std::string& address, uint64_
   return found->second->answer;
 }
 
-void KeptAnswers::keep(const std::string& address, uint64_t version, const api::Answer& answer) {
+void ResponseCache::keep(const std::string& address, uint64_t version, const api::Answer& answer) {
   if (!answer.shared_body) return;
   const size_t size = answer.shared_body->size() + 2 * address.size() + kOverheadBytes;
   if (size > budget_bytes_ / kLargestShare) return;
@@ -36,12 +36,12 @@ void KeptAnswers::keep(const std::string& address, uint64_t version, const api::
   while (bytes_ > budget_bytes_) drop(entries_.begin());
 }
 
-size_t KeptAnswers::bytes() const {
+size_t ResponseCache::bytes() const {
   const std::lock_guard lock(mutex_);
   return bytes_;
 }
 
-void KeptAnswers::drop(Entries::iterator entry) {
+void ResponseCache::drop(Entries::iterator entry) {
   bytes_ -= entry->bytes;
   by_address_.erase(entry->address);
   entries_.erase(entry);

@@ -28,10 +28,10 @@ struct ReadAhead {
   std::vector<ChromeArg> args;
 };
 
-class EventsAhead {
+class LookaheadScanner {
  public:
-  EventsAhead(std::string_view text, ThreadPool* pool);  // null: nothing is read ahead
-  ~EventsAhead();
+  LookaheadScanner(std::string_view text, ThreadPool* pool);  // null: nothing is read ahead
+  ~LookaheadScanner();
 
   // The piece that begins at `at`, or null. Positions come in ascending order; the piece stays
   // valid until the next call.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "log/load/sink.h"
+#include "log/load/record_decoder.h"
 
 namespace sonde::store {
 namespace {
@@ -34,7 +34,7 @@ void FileFacts::append(const FileFacts& later) {
   meta_graphs.insert(meta_graphs.end(), later.meta_graphs.begin(), later.meta_graphs.end());
 }
 
-void Sink::expect(double growth) {
+void RecordDecoder::expect(double growth) {
   settle();
   for (Part& part : parts_) {
     const double points = static_cast<double>(part.numbers()) * growth;
@@ -42,8 +42,8 @@ void Sink::expect(double growth) {
   }
 }
 
-std::unique_ptr<Sink> Sink::make_piece() const {
-  auto piece = std::make_unique<Sink>(file_, columns_->shared_memory(), seeds_, use_);
+std::unique_ptr<RecordDecoder> RecordDecoder::make_piece() const {
+  auto piece = std::make_unique<RecordDecoder>(file_, columns_->shared_memory(), seeds_, use_);
   for (const Part& part : parts_) {
     Part& mine = piece->parts_.emplace_back();
     mine.tag = part.tag;
@@ -59,7 +59,7 @@ std::unique_ptr<Sink> Sink::make_piece() const {
   return piece;
 }
 
-void Sink::append_starts(const Sink& later) {
+void RecordDecoder::append_starts(const RecordDecoder& later) {
   for (const SessionStart& start : later.starts_) {
     SessionStart moved{start.step, {}};
     for (const Part& part : parts_) moved.sizes.push_back(part.size());
@@ -76,7 +76,7 @@ void Sink::append_starts(const Sink& later) {
   }
 }
 
-void Sink::append(Sink&& later, const Help& help) {
+void RecordDecoder::append(RecordDecoder&& later, const ParallelFor& help) {
   settle();
   later.settle();
   shortcut_.forget();

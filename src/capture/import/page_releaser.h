@@ -11,10 +11,12 @@ namespace sonde::imports {
 // Told that a part of the file was read and is not needed for a while. It can still be read again.
 using PartRead = std::function<void(Bytes)>;
 
-class Trail {
+class PageReleaser {
  public:
-  Trail(const PartRead& part_read, const std::byte* begin) : part_read_(part_read), begin_(begin) {}
-  explicit Trail(const PartRead& part_read, Bytes part) : Trail(part_read, part.data()) {}
+  PageReleaser(const PartRead& part_read, const std::byte* begin)
+      : part_read_(part_read), begin_(begin) {}
+  explicit PageReleaser(const PartRead& part_read, Bytes part)
+      : PageReleaser(part_read, part.data()) {}
 
   // The reader has arrived at `at`; places behind it that come late are passed over.
   void reached(const std::byte* at) {

@@ -15,9 +15,9 @@
 
 namespace sonde::http {
 
-class KeptAnswers {
+class ResponseCache {
  public:
-  explicit KeptAnswers(size_t budget_bytes = 16 << 20) : budget_bytes_(budget_bytes) {}
+  explicit ResponseCache(size_t budget_bytes = 16 << 20) : budget_bytes_(budget_bytes) {}
 
   std::optional<api::Answer> find(const std::string& address, uint64_t version);
 

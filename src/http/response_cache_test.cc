@@ -1,11 +1,11 @@
-#include "http/kept_answers.h"
+#include "http/response_cache.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
 using namespace sonde;
-using http::KeptAnswers;
+using http::ResponseCache;
 
 namespace {
 
@@ -20,8 +20,8 @@ constexpr size_t kBudget = 1 << 20;
 
 }  // namespace
 
-TEST_CASE("KeptAnswers: an answer is found under its address and version only, with its tag") {
-  KeptAnswers kept(kBudget);
+TEST_CASE("ResponseCache: an answer is found under its address and version only, with its tag") {
+  ResponseCache kept(kBudget);
   kept.keep("/a?run=1", 7, answer_of(1000));
   const auto found = kept.find("/a?run=1", 7);
   REQUIRE(found);
@@ -30,16 +30,16 @@ TEST_CASE("KeptAnswers: an answer is found under its address and version only, w
   CHECK(!kept.find("/a?run=2", 7));
 }
 
-TEST_CASE("KeptAnswers: another version forgets the answer and gives its memory back") {
-  KeptAnswers kept(kBudget);
+TEST_CASE("ResponseCache: another version forgets the answer and gives its memory back") {
+  ResponseCache kept(kBudget);
   kept.keep("/a", 7, answer_of(1000));
   CHECK(!kept.find("/a", 8));
   CHECK(!kept.find("/a", 7));
   CHECK(kept.bytes() == 0);
 }
 
-TEST_CASE("KeptAnswers: the newest answer of an address replaces the one before") {
-  KeptAnswers kept(kBudget);
+TEST_CASE("ResponseCache: the newest answer of an address replaces the one before") {
+  ResponseCache kept(kBudget);
   kept.keep("/a", 7, answer_of(1000, 'x'));
   const size_t bytes = kept.bytes();
   kept.keep("/a", 8, answer_of(1000, 'y'));
@@ -47,8 +47,8 @@ TEST_CASE("KeptAnswers: the newest answer of an address replaces the one before"
   CHECK(kept.find("/a", 8)->shared_body->front() == 'y');
 }
 
-TEST_CASE("KeptAnswers: the bound holds, and what was used last stays") {
-  KeptAnswers kept(kBudget);
+TEST_CASE("ResponseCache: the bound holds, and what was used last stays") {
+  ResponseCache kept(kBudget);
   kept.keep("/first", 1, answer_of(10'000));
   for (int i = 0; i < 1000; ++i) {
     kept.keep("/" + std::to_string(i), 1, answer_of(10'000));
@@ -60,8 +60,8 @@ TEST_CASE("KeptAnswers: the bound holds, and what was used last stays") {
   CHECK(kept.bytes() > kBudget / 2);
 }
 
-TEST_CASE("KeptAnswers: many small answers count with what they cost besides their bodies") {
-  KeptAnswers kept(kBudget);
+TEST_CASE("ResponseCache: many small answers count with what they cost besides their bodies") {
+  ResponseCache kept(kBudget);
   for (int i = 0; i < 10'000; ++i) kept.keep("/" + std::to_string(i), 1, answer_of(1));
   int found = 0;
   for (int i = 0; i < 10'000; ++i) found += kept.find("/" + std::to_string(i), 1).has_value();
@@ -69,8 +69,8 @@ TEST_CASE("KeptAnswers: many small answers count with what they cost besides the
   CHECK(found <= 1024);
 }
 
-TEST_CASE("KeptAnswers: neither a huge answer nor one without a shared body is kept") {
-  KeptAnswers kept(kBudget);
+TEST_CASE("ResponseCache: neither a huge answer nor one without a shared body is kept") {
+  ResponseCache kept(kBudget);
   kept.keep("/huge", 1, answer_of(kBudget / 4));
   kept.keep("/own", 1, api::Answer::json("[]"));
   CHECK(kept.bytes() == 0);

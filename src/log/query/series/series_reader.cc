@@ -1,4 +1,4 @@
-#include "log/query/series/lens.h"
+#include "log/query/series/series_reader.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace sonde::query {
 
-Lens::Lens(const store::Series& series, const SeriesKey& key, ThreadPool* pool)
+SeriesReader::SeriesReader(const store::Series& series, const SeriesKey& key, ThreadPool* pool)
     : reader_(series, key.view), key_(key) {
   if (reader_.size() <= kSmall) {
     reader_.read(0, reader_.size(), all_);
@@ -26,19 +26,19 @@ Lens::Lens(const store::Series& series, const SeriesKey& key, ThreadPool* pool)
   relative_.finite &= std::isfinite(first_wall_);
 }
 
-const Run& Lens::run(Axis axis) const {
+const Run& SeriesReader::run(Axis axis) const {
   if (axis == Axis::kStep) return steps_;
   return axis == Axis::kWall ? walls_ : relative_;
 }
 
-bool Lens::is_constant() const {
+bool SeriesReader::is_constant() const {
   if (!is_small()) return pyramid_->non_finite == 0 && pyramid_->min == pyramid_->max;
   return std::all_of(all_.values.begin(), all_.values.end(),
                      [&](double value) { return value == all_.values[0]; });
 }
 
 template <class Below>
-uint64_t Lens::partition(Axis axis, Below below) const {
+uint64_t SeriesReader::partition(Axis axis, Below below) const {
   const auto inside = [&](const Points& points, uint64_t base) {
     size_t lo = 0, hi = points.size();
     while (lo < hi) {
@@ -63,15 +63,15 @@ uint64_t Lens::partition(Axis axis, Below below) const {
   return inside(points, pyramid_->chunk_begin(at));
 }
 
-uint64_t Lens::lower(Axis axis, double limit) const {
+uint64_t SeriesReader::lower(Axis axis, double limit) const {
   return partition(axis, [limit](double x) { return x < limit; });
 }
 
-uint64_t Lens::upper(Axis axis, double limit) const {
+uint64_t SeriesReader::upper(Axis axis, double limit) const {
   return partition(axis, [limit](double x) { return x <= limit; });
 }
 
-std::shared_ptr<const EmaTrail> Lens::trail(double weight) const {
+std::shared_ptr<const EmaCheckpoints> SeriesReader::trail(double weight) const {
   return cached_trail(reader_, key_, weight);
 }
 

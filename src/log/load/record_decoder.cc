@@ -1,4 +1,4 @@
-#include "log/load/sink.h"
+#include "log/load/record_decoder.h"
 
 #include <cmath>
 #include <utility>
@@ -19,14 +19,15 @@ bool readable_by_tensorboard(event::DataType type) {
 
 }  // namespace
 
-Sink::Sink(FileId file, std::shared_ptr<Memory> memory, const Seeds& seeds, Use use)
+RecordDecoder::RecordDecoder(FileId file, std::shared_ptr<Memory> memory,
+                             const MetadataHints& seeds, Use use)
     : file_(file),
       seeds_(seeds),
       use_(use),
       columns_(std::make_shared<FileColumns>(std::move(memory))),
       bump_(columns_->memory()) {}
 
-void Sink::settle(uint32_t part) {
+void RecordDecoder::settle(uint32_t part) {
   if (part >= shortcut_.size()) return;
   Shortcut::Entry& entry = shortcut_.entries()[part];
   if (!entry.columns) return;
@@ -34,21 +35,21 @@ void Sink::settle(uint32_t part) {
   entry.columns = nullptr;
 }
 
-void Sink::settle() {
+void RecordDecoder::settle() {
   Shortcut::Entry* const entries = shortcut_.entries();
   for (size_t i = 0; i < shortcut_.size(); ++i) {
     if (entries[i].columns) parts_[i].chunks.back().size = entries[i].size;
   }
 }
 
-void Sink::rest() {
+void RecordDecoder::rest() {
   settle();
   bump_.release();
   shortcut_.forget();
   last_part_ = Shortcut::kNone;
 }
 
-void Sink::note_event(double wall_time, Step step, What what) {
+void RecordDecoder::note_event(double wall_time, Step step, What what) {
   legacy_cut_ = false;
   if (what == What::kNothing && wall_time == 0) return;  // an empty record says nothing
   if (facts_.events++ == 0) facts_.first_wall_time = wall_time;
@@ -67,7 +68,7 @@ void Sink::note_event(double wall_time, Step step, What what) {
   facts_.last_summary_step = step;
 }
 
-bool Sink::add(Bytes payload, uint64_t offset) {
+bool RecordDecoder::add(Bytes payload, uint64_t offset) {
   const auto event = event::parse_event(payload);
   if (!event) return false;
   const Place place{event->wall_time, event->step, offset, payload.size()};
@@ -114,8 +115,8 @@ bool Sink::add(Bytes payload, uint64_t offset) {
   return true;
 }
 
-void Sink::add_all(Bytes window, uint64_t base, std::span<const record::Frame> frames,
-                   const std::function<void(const record::Frame&)>& bad) {
+void RecordDecoder::add_all(Bytes window, uint64_t base, std::span<const record::Frame> frames,
+                            const std::function<void(const record::Frame&)>& bad) {
   // Files of an old version have rules about steps that the short cut does not know.
   for (size_t i = 0; i < frames.size();) {
     if (use_ == Use::kEverything && facts_.version >= 2) i += add_alike(window, frames.subspan(i));
@@ -133,7 +134,7 @@ void Sink::add_all(Bytes window, uint64_t base, std::span<const record::Frame> f
 
 // Takes the frames that look like the record expected next, up to the first that does not; returns
 // how many.
-size_t Sink::add_alike(Bytes window, std::span<const record::Frame> frames) {
+size_t RecordDecoder::add_alike(Bytes window, std::span<const record::Frame> frames) {
   if (last_part_ >= shortcut_.size()) return 0;
   const auto* const bytes = reinterpret_cast<const uint8_t*>(window.data());
   Shortcut::Entry* const entries = shortcut_.entries();
@@ -185,7 +186,7 @@ size_t Sink::add_alike(Bytes window, std::span<const record::Frame> frames) {
   return taken;
 }
 
-void Sink::add(const event::Outline& outline, uint64_t offset, uint64_t length) {
+void RecordDecoder::add(const event::Outline& outline, uint64_t offset, uint64_t length) {
   ++facts_.records;
   note_event(outline.wall_time, outline.step, outline.what);
   if (use_ == Use::kCountOnly) return;
@@ -202,7 +203,7 @@ void Sink::add(const event::Outline& outline, uint64_t offset, uint64_t length) 
   }
 }
 
-void Sink::add_start(Step step) {
+void RecordDecoder::add_start(Step step) {
   // A later START at the same or an earlier step hides everything an earlier one hid. The first of
   // a file stays: whether it cuts depends on the files before it.
   while (starts_.size() > 1 && starts_.back().step >= step) starts_.pop_back();
@@ -216,7 +217,7 @@ void Sink::add_start(Step step) {
 }
 
 // The index of the value's part, which it may be the first of; kNone when it is no point.
-uint32_t Sink::part_for(const event::ValueView& value) {
+uint32_t RecordDecoder::part_for(const event::ValueView& value) {
   if (const auto found = by_tag_.find(value.tag); found != by_tag_.end()) return found->second;
   std::shared_ptr<const Metadata> metadata;
   if (const auto seed = seeds_.find(value.tag); seed != seeds_.end()) metadata = seed->second;
@@ -247,7 +248,7 @@ uint32_t Sink::part_for(const event::ValueView& value) {
 
 // The first metadata came after the first values: it decides, and if it says "scalar" the earlier
 // values, taken as references, have to be read again.
-void Sink::learn(Part& part, const event::ValueView& value) {
+void RecordDecoder::learn(Part& part, const event::ValueView& value) {
   Metadata own = event::metadata_of(value);
   if (!value.has_metadata && !own.from_v1) return;
   part.metadata = std::make_shared<const Metadata>(std::move(own));
@@ -255,8 +256,8 @@ void Sink::learn(Part& part, const event::ValueView& value) {
     late_.emplace(std::string(part.tag), part.metadata);
 }
 
-void Sink::add_value(const event::ValueView& value, const Place& place, uint32_t index,
-                     bool outline) {
+void RecordDecoder::add_value(const event::ValueView& value, const Place& place, uint32_t index,
+                              bool outline) {
   const uint32_t index_of_part = part_for(value);
   if (index_of_part == Shortcut::kNone) {
     ++skipped_values_;
@@ -284,7 +285,8 @@ void Sink::add_value(const event::ValueView& value, const Place& place, uint32_t
 }
 
 // False when the value is no number.
-bool Sink::add_number(Part& part, const event::ValueView& value, const Place& place, bool outline) {
+bool RecordDecoder::add_number(Part& part, const event::ValueView& value, const Place& place,
+                               bool outline) {
   if (value.kind == ValueKind::kSimple) {
     event::Number number;
     number.f32 = value.simple;
@@ -301,7 +303,7 @@ bool Sink::add_number(Part& part, const event::ValueView& value, const Place& pl
   return true;
 }
 
-BlobPoint Sink::reference(const Place& place, uint32_t index) const {
+BlobPoint RecordDecoder::reference(const Place& place, uint32_t index) const {
   BlobPoint point;
   point.step = place.step;
   point.wall_time = place.wall_time;
