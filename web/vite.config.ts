@@ -13,8 +13,9 @@ function soonNeeded(): Plugin {
     transformIndexHtml: {
       order: 'post',
       handler(html, {bundle = {}}) {
-        const chunks = Object.values(bundle).filter((one) => one.type === 'chunk');
-        const byName = (name: string): (typeof chunks)[number] | undefined => chunks.find((chunk) => chunk.fileName === name);
+        const chunks = Object.values(bundle).filter(one => one.type === 'chunk');
+        const byName = (name: string): (typeof chunks)[number] | undefined =>
+          chunks.find(chunk => chunk.fileName === name);
         const reached = (from: readonly string[], known: Set<string>): Set<string> => {
           for (const name of from) {
             if (known.has(name)) continue;
@@ -23,22 +24,34 @@ function soonNeeded(): Plugin {
           }
           return known;
         };
-        const styles = (names: readonly string[]): string[] => names.flatMap((name) => [...(byName(name)?.viteMetadata?.importedCss ?? [])]);
-        const entry = reached(chunks.filter((chunk) => chunk.isEntry).map((chunk) => chunk.fileName), new Set());
-        const first = reached(chunks.filter((chunk) => chunk.facadeModuleId?.endsWith(SHELL)).map((chunk) => chunk.fileName), new Set(entry));
-        const shell = [...first].filter((name) => !entry.has(name));
-        const links = [...shell.map((name) => `<link rel="modulepreload" fetchpriority="low" crossorigin href="./${name}">`), ...styles(shell).map((name) => `<link rel="stylesheet" crossorigin href="./${name}">`)];
+        const styles = (names: readonly string[]): string[] =>
+          names.flatMap(name => [...(byName(name)?.viteMetadata?.importedCss ?? [])]);
+        const entry = reached(
+          chunks.filter(chunk => chunk.isEntry).map(chunk => chunk.fileName),
+          new Set(),
+        );
+        const first = reached(
+          chunks.filter(chunk => chunk.facadeModuleId?.endsWith(SHELL)).map(chunk => chunk.fileName),
+          new Set(entry),
+        );
+        const shell = [...first].filter(name => !entry.has(name));
+        const links = [
+          ...shell.map(name => `<link rel="modulepreload" fetchpriority="low" crossorigin href="./${name}">`),
+          ...styles(shell).map(name => `<link rel="stylesheet" crossorigin href="./${name}">`),
+        ];
 
-        const asked = new Set(chunks.filter((chunk) => first.has(chunk.fileName)).flatMap((chunk) => chunk.dynamicImports));
+        const asked = new Set(chunks.filter(chunk => first.has(chunk.fileName)).flatMap(chunk => chunk.dynamicImports));
         const files: Record<string, string[]> = {};
         for (const chunk of chunks) {
           const folder = dirname(chunk.facadeModuleId ?? '');
           // A dashboard's own page, which the shell asks for; not the parts that this page may ask for in turn.
           if (!asked.has(chunk.fileName) || basename(dirname(folder)) !== 'dashboards') continue;
-          const needed = [...reached([chunk.fileName], new Set(first))].filter((name) => !first.has(name));
+          const needed = [...reached([chunk.fileName], new Set(first))].filter(name => !first.has(name));
           files[basename(folder)] = [...new Set([...(files[basename(folder)] ?? []), ...needed, ...styles(needed)])];
         }
-        return html.replace('</head>', `  ${links.join('\n    ')}\n  </head>`).replace('src="./early.js"', `src="./early.js" data-dashboards='${JSON.stringify(files)}'`);
+        return html
+          .replace('</head>', `  ${links.join('\n    ')}\n  </head>`)
+          .replace('src="./early.js"', `src="./early.js" data-dashboards='${JSON.stringify(files)}'`);
       },
     },
   };
@@ -51,12 +64,12 @@ function firstFiles(): Plugin & {readonly nameOf: (id: string) => string | null}
   const [entry, shell] = [new Set<string>(), new Set<string>()];
   return {
     name: 'first-files',
-    nameOf: (id) => (entry.has(id) ? 'first' : shell.has(id) ? 'shell' : null),
+    nameOf: id => (entry.has(id) ? 'first' : shell.has(id) ? 'shell' : null),
     buildEnd() {
       const reach = (id: string, into: Set<string>): void => {
         if (into.has(id)) return;
         into.add(id);
-        this.getModuleInfo(id)?.importedIds.forEach((one) => reach(one, into));
+        this.getModuleInfo(id)?.importedIds.forEach(one => reach(one, into));
       };
       for (const id of this.getModuleIds()) {
         if (this.getModuleInfo(id)?.isEntry) reach(id, entry);
@@ -76,7 +89,17 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: {polyfill: false},
     chunkSizeWarningLimit: 900,
-    rolldownOptions: {output: {codeSplitting: {groups: [{name: 'first', test: (id: string) => first.nameOf(id) === 'first', priority: 3}, {name: 'shell', test: (id: string) => first.nameOf(id) === 'shell', priority: 2}, {name: 'shared', test: /src\/(parts|draw|text|state)\//, minShareCount: 3}]}}},
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            {name: 'first', test: (id: string) => first.nameOf(id) === 'first', priority: 3},
+            {name: 'shell', test: (id: string) => first.nameOf(id) === 'shell', priority: 2},
+            {name: 'shared', test: /src\/(parts|draw|text|state)\//, minShareCount: 3},
+          ],
+        },
+      },
+    },
   },
   worker: {format: 'es'},
   server: {proxy: {'/api': 'http://127.0.0.1:6006', '/data': 'http://127.0.0.1:6006'}},

@@ -2,24 +2,30 @@
 // would, compare the numbers shown with the data. A file `*.browser.mjs` calls test(); run.mjs loads
 // them all and prints "N passed, M failed". Two tests run at a time. Nothing here sleeps: a test waits
 // for what it wants to see (eventually, settled), so a slow machine only makes it slower.
-import {spawn} from 'node:child_process';
-import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {createRequire} from 'node:module';
-import {tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
-import {fileURLToPath} from 'node:url';
+import { spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
-export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const require = createRequire(join(ROOT, 'web/package.json'));
-const {chromium} = require('playwright-core');
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const PROGRAM = process.env.SONDE_BINARY ?? join(ROOT, 'build/release/sonde');
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
+const require = createRequire(join(ROOT, "web/package.json"));
+const { chromium } = require("playwright-core");
+const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const PROGRAM = process.env.SONDE_BINARY ?? join(ROOT, "build/release/sonde");
 
 const PATIENCE_MS = 60_000; // a condition that has not come true by then never will
 
 const tests = [];
 const cleanups = [];
-let file = '';
+let file = "";
 
 /** Says which file the next tests are from, so that its name selects them. */
 export function from(name) {
@@ -28,31 +34,37 @@ export function from(name) {
 
 /** Registers a test. `fn` gets {page, open, check}. */
 export function test(name, fn, options = {}) {
-  tests.push({name, fn, options, file});
+  tests.push({ name, fn, options, file });
 }
 
 export function temporary() {
-  const dir = mkdtempSync(join(tmpdir(), 'sonde-browser-'));
-  cleanups.push(() => rmSync(dir, {recursive: true, force: true}));
+  const dir = mkdtempSync(join(tmpdir(), "sonde-browser-"));
+  cleanups.push(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
 
 /** The folder of shared test data, or null when it is not on this machine. */
 export function shared(path) {
-  const full = join(process.env.SONDE_SHARED ?? join(ROOT, '../shared'), path);
+  const full = join(process.env.SONDE_SHARED ?? join(ROOT, "../shared"), path);
   return existsSync(full) ? full : null;
 }
 
 /** A recorded log directory: the copy in the tree, or the larger one beside it; skips when there is none. */
 export function corpus(name) {
-  const own = join(ROOT, 'tests/data/corpus', name);
+  const own = join(ROOT, "tests/data/corpus", name);
   return existsSync(own) ? own : (shared(`corpus/${name}`) ?? skip());
 }
 
 const servers = new Map();
 
 async function whenRead(address) {
-  await eventually(async () => 'partial' in (await (await fetch(`${address.replace(/\/$/, '')}/api/v1/info`)).json()), false, 'files that are not read');
+  await eventually(
+    async () =>
+      "partial" in
+      (await (await fetch(`${address.replace(/\/$/, "")}/api/v1/info`)).json()),
+    false,
+    "files that are not read",
+  );
   return address;
 }
 
@@ -60,18 +72,34 @@ async function whenRead(address) {
 export function serve(logdir, args = []) {
   const key = JSON.stringify([logdir, args]);
   if (!servers.has(key)) {
-    servers.set(key, new Promise((resolve, reject) => {
-      const state = temporary();
-      const child = spawn(PROGRAM, ['--logdir', logdir, '--port', '0', '--host', '127.0.0.1', ...args], {env: {...process.env, XDG_STATE_HOME: state, XDG_CACHE_HOME: state}, stdio: ['ignore', 'ignore', 'pipe']});
-      let text = '';
-      child.stderr.on('data', (chunk) => {
-        text += chunk;
-        const found = /at (http:\S+)/.exec(text);
-        if (found) resolve(whenRead(found[1]));
-      });
-      child.on('exit', (code) => reject(new Error(`the program ended with ${code}: ${text}`)));
-      cleanups.push(() => child.kill('SIGTERM'));
-    }));
+    servers.set(
+      key,
+      new Promise((resolve, reject) => {
+        const state = temporary();
+        const child = spawn(
+          PROGRAM,
+          ["--logdir", logdir, "--port", "0", "--host", "127.0.0.1", ...args],
+          {
+            env: {
+              ...process.env,
+              XDG_STATE_HOME: state,
+              XDG_CACHE_HOME: state,
+            },
+            stdio: ["ignore", "ignore", "pipe"],
+          },
+        );
+        let text = "";
+        child.stderr.on("data", (chunk) => {
+          text += chunk;
+          const found = /at (http:\S+)/.exec(text);
+          if (found) resolve(whenRead(found[1]));
+        });
+        child.on("exit", (code) =>
+          reject(new Error(`the program ended with ${code}: ${text}`)),
+        );
+        cleanups.push(() => child.kill("SIGTERM"));
+      }),
+    );
   }
   return servers.get(key);
 }
@@ -80,16 +108,20 @@ export function check(condition, text) {
   if (!condition) throw new Error(text);
 }
 
-export function equal(got, wanted, what = '') {
-  if (JSON.stringify(got) !== JSON.stringify(wanted)) throw new Error(`${what}: got ${JSON.stringify(got)}, wanted ${JSON.stringify(wanted)}`);
+export function equal(got, wanted, what = "") {
+  if (JSON.stringify(got) !== JSON.stringify(wanted))
+    throw new Error(
+      `${what}: got ${JSON.stringify(got)}, wanted ${JSON.stringify(wanted)}`,
+    );
 }
 
-export function close(got, wanted, tolerance, what = '') {
-  if (!(Math.abs(got - wanted) <= tolerance)) throw new Error(`${what}: got ${got}, wanted ${wanted} ± ${tolerance}`);
+export function close(got, wanted, tolerance, what = "") {
+  if (!(Math.abs(got - wanted) <= tolerance))
+    throw new Error(`${what}: got ${got}, wanted ${wanted} ± ${tolerance}`);
 }
 
 /** Waits until `look` gives `wanted` (compared as JSON), or until it is true when nothing is wanted. */
-export async function eventually(look, wanted = true, what = '') {
+export async function eventually(look, wanted = true, what = "") {
   const end = Date.now() + PATIENCE_MS;
   for (let pause = 20; ; pause = Math.min(250, pause * 1.5)) {
     let got;
@@ -99,7 +131,10 @@ export async function eventually(look, wanted = true, what = '') {
     } catch (error) {
       got = error.message;
     }
-    if (Date.now() > end) throw new Error(`${what}: got ${JSON.stringify(got)}, wanted ${JSON.stringify(wanted)}`);
+    if (Date.now() > end)
+      throw new Error(
+        `${what}: got ${JSON.stringify(got)}, wanted ${JSON.stringify(wanted)}`,
+      );
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
@@ -125,60 +160,105 @@ const inFlight = new WeakMap();
 /** Nothing is on its way from the server and two frames have been painted since. */
 export async function settled(page) {
   const waiting = inFlight.get(page);
-  await eventually(async () => {
-    if (waiting.size > 0) return false;
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
-    return waiting.size === 0;
-  }, true, 'requests on their way');
+  await eventually(
+    async () => {
+      if (waiting.size > 0) return false;
+      await page.evaluate(
+        () =>
+          new Promise((done) =>
+            requestAnimationFrame(() =>
+              requestAnimationFrame(() => setTimeout(done)),
+            ),
+          ),
+      );
+      return waiting.size === 0;
+    },
+    true,
+    "requests on their way",
+  );
 }
 
 /** A number as the page writes it, back to a number. */
 export function numberOf(text) {
-  const plain = text.trim().replaceAll('\u202f', '').replaceAll('\u2212', '-');
-  return plain === '∞' ? Infinity : plain === '-∞' ? -Infinity : Number(plain);
+  const plain = text.trim().replaceAll("\u202f", "").replaceAll("\u2212", "-");
+  return plain === "∞" ? Infinity : plain === "-∞" ? -Infinity : Number(plain);
 }
 
 /** Serious and critical findings of axe; run by evaluate, because the page's CSP forbids script tags. */
 export async function axe(page) {
   await page.evaluate(AXE);
-  const found = await page.evaluate(() => globalThis.axe.run(document, {resultTypes: ['violations']}));
-  return found.violations.filter((one) => one.impact === 'serious' || one.impact === 'critical').map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.target.join(' ')).join(' | ')}`);
+  const found = await page.evaluate(() =>
+    globalThis.axe.run(document, { resultTypes: ["violations"] }),
+  );
+  return found.violations
+    .filter((one) => one.impact === "serious" || one.impact === "critical")
+    .map(
+      (one) =>
+        `${one.id}: ${one.nodes
+          .slice(0, 3)
+          .map((node) => node.target.join(" "))
+          .join(" | ")}`,
+    );
 }
 
 /** Counts what is on its way; the event stream never ends and does not count. */
 function watch(page) {
   const waiting = new Set();
   inFlight.set(page, waiting);
-  page.on('request', (request) => /\/events(\?|$)/.test(request.url()) || waiting.add(request));
-  for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => waiting.delete(request));
+  page.on(
+    "request",
+    (request) => /\/events(\?|$)/.test(request.url()) || waiting.add(request),
+  );
+  for (const end of ["requestfinished", "requestfailed"])
+    page.on(end, (request) => waiting.delete(request));
 }
 
-async function runOne(browser, {fn, options}) {
-  const context = await browser.newContext({viewport: options.viewport ?? {width: 1440, height: 900}, colorScheme: options.dark ? 'dark' : 'light', acceptDownloads: true, permissions: ['clipboard-read', 'clipboard-write'], ...(options.context ?? {})});
+async function runOne(browser, { fn, options }) {
+  const context = await browser.newContext({
+    viewport: options.viewport ?? { width: 1440, height: 900 },
+    colorScheme: options.dark ? "dark" : "light",
+    acceptDownloads: true,
+    permissions: ["clipboard-read", "clipboard-write"],
+    ...(options.context ?? {}),
+  });
   const problems = [];
-  context.on('page', (page) => {
+  context.on("page", (page) => {
     page.setDefaultTimeout(PATIENCE_MS);
     watch(page);
-    page.on('console', (message) => message.type() === 'error' && !message.text().startsWith('Failed to load resource') && problems.push(`console: ${message.text()}`));
-    page.on('response', (answer) => answer.status() >= 400 && problems.push(`${answer.status()} ${answer.url()}`));
-    page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
-    page.on('request', (request) => {
+    page.on(
+      "console",
+      (message) =>
+        message.type() === "error" &&
+        !message.text().startsWith("Failed to load resource") &&
+        problems.push(`console: ${message.text()}`),
+    );
+    page.on(
+      "response",
+      (answer) =>
+        answer.status() >= 400 &&
+        problems.push(`${answer.status()} ${answer.url()}`),
+    );
+    page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+    page.on("request", (request) => {
       const host = new URL(request.url()).hostname;
-      if (!['127.0.0.1', 'localhost', ''].includes(host)) problems.push(`a request leaves the machine: ${request.url()}`);
+      if (!["127.0.0.1", "localhost", ""].includes(host))
+        problems.push(`a request leaves the machine: ${request.url()}`);
     });
   });
   const page = await context.newPage();
-  const open = async (logdir, hash = '', args = []) => {
+  const open = async (logdir, hash = "", args = []) => {
     const address = await serve(logdir, args);
-    if (page.url() !== 'about:blank') await page.goto('about:blank'); // a link alone would only move the page that is open
+    if (page.url() !== "about:blank") await page.goto("about:blank"); // a link alone would only move the page that is open
     await page.goto(address + hash);
     return page;
   };
   try {
-    await fn({page, open, context, problems});
-    if (options.console !== false && problems.length > 0) throw new Error(problems.join('\n    '));
+    await fn({ page, open, context, problems });
+    if (options.console !== false && problems.length > 0)
+      throw new Error(problems.join("\n    "));
   } catch (error) {
-    if (process.env.SHOTS && error.message !== 'SKIP') error.shot = await page.screenshot().catch(() => null);
+    if (process.env.SHOTS && error.message !== "SKIP")
+      error.shot = await page.screenshot().catch(() => null);
     throw error;
   } finally {
     await context.close().catch(() => {});
@@ -189,11 +269,17 @@ async function runOne(browser, {fn, options}) {
 export async function run(filter) {
   if (!existsSync(PROGRAM)) {
     console.log(`skipped: ${PROGRAM} is not built`);
-    console.log('0 passed, 0 failed');
+    console.log("0 passed, 0 failed");
     return 0;
   }
-  const start = () => chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', timeout: PATIENCE_MS});
-  const queue = tests.filter((one) => !filter || one.name.includes(filter) || one.file.includes(filter));
+  const start = () =>
+    chromium.launch({
+      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+      timeout: PATIENCE_MS,
+    });
+  const queue = tests.filter(
+    (one) => !filter || one.name.includes(filter) || one.file.includes(filter),
+  );
   let [passed, failed, skipped] = [0, 0, 0];
   async function work() {
     let browser = await start(); // one a worker: clipboard and focus belong to a browser
@@ -203,27 +289,41 @@ export async function run(filter) {
       try {
         await runOne(browser, one);
         passed++;
-        if (process.env.VERBOSE) console.log(`ok ${((Date.now() - began) / 1000).toFixed(1)} s  ${one.name}`);
+        if (process.env.VERBOSE)
+          console.log(
+            `ok ${((Date.now() - began) / 1000).toFixed(1)} s  ${one.name}`,
+          );
       } catch (error) {
-        if (error.message === 'SKIP') {
+        if (error.message === "SKIP") {
           skipped++;
           if (process.env.VERBOSE) console.log(`skipped ${one.name}`);
           continue;
         }
         failed++;
-        console.log(`FAILED ${one.file}: ${one.name}\n    ${error.message.split('\n').slice(0, 8).join('\n    ')}`);
-        if (error.shot) writeFileSync(join(process.env.SHOTS, `${one.name.replace(/\W+/g, '_')}.png`), error.shot);
+        console.log(
+          `FAILED ${one.file}: ${one.name}\n    ${error.message.split("\n").slice(0, 8).join("\n    ")}`,
+        );
+        if (error.shot)
+          writeFileSync(
+            join(process.env.SHOTS, `${one.name.replace(/\W+/g, "_")}.png`),
+            error.shot,
+          );
       }
     }
     await browser.close();
   }
-  await Promise.all(Array.from({length: Number(process.env.WORKERS ?? 2)}, work));
+  await Promise.all(
+    Array.from({ length: Number(process.env.WORKERS ?? 2) }, work),
+  );
   for (const cleanup of cleanups.reverse()) cleanup();
-  if (skipped > 0) console.log(`${skipped} skipped: their recorded logs are not on this machine`);
+  if (skipped > 0)
+    console.log(
+      `${skipped} skipped: their recorded logs are not on this machine`,
+    );
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 }
 
 export function skip() {
-  throw new Error('SKIP');
+  throw new Error("SKIP");
 }

@@ -1,10 +1,10 @@
 // Serves the recorded answers of tests/fixtures/api as if it were the program, so that the page can
 // be worked on without one: node tools/mock.mjs [port] (default 6007). Everything outside /api/v1 is
 // a file of the folder named by SONDE_DIST, if set. `events` sends what is recorded, then stays open.
-import { createServer } from 'node:http';
-import { readFileSync, existsSync, statSync } from 'node:fs';
-import { dirname, extname, join, normalize } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import {createServer} from 'node:http';
+import {readFileSync, existsSync, statSync} from 'node:fs';
+import {dirname, extname, join, normalize} from 'node:path';
+import {fileURLToPath} from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const folder = join(here, '../../tests/fixtures/api');
@@ -32,17 +32,14 @@ function fits(part, whole) {
 function find(method, path, query, body) {
   const index = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8'));
   return index.find(
-    (entry) =>
-      entry.method === method &&
-      entry.path === path &&
-      fits(entry.query ?? {}, query) &&
-      fits(entry.body ?? {}, body),
+    entry =>
+      entry.method === method && entry.path === path && fits(entry.query ?? {}, query) && fits(entry.body ?? {}, body),
   );
 }
 
 function send(response, status, file, headers = {}) {
   const type = types[extname(file)] ?? 'application/octet-stream';
-  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-cache', ...headers });
+  response.writeHead(status, {'content-type': type, 'cache-control': 'no-cache', ...headers});
   response.write(readFileSync(file));
   if (type !== 'text/event-stream') response.end();
 }
@@ -50,7 +47,7 @@ function send(response, status, file, headers = {}) {
 const server = createServer((request, response) => {
   const url = new URL(request.url, 'http://localhost');
   const chunks = [];
-  request.on('data', (chunk) => chunks.push(chunk));
+  request.on('data', chunk => chunks.push(chunk));
   request.on('end', () => {
     const at = url.pathname.indexOf('/api/v1/');
     if (at < 0) {
@@ -67,7 +64,7 @@ const server = createServer((request, response) => {
     const path = url.pathname.slice(at + '/api/v1/'.length);
     const entry = find(request.method, path, Object.fromEntries(url.searchParams), body);
     if (!entry) return send(response, 404, join(folder, 'error.json'));
-    return send(response, 200, join(folder, entry.file), { etag: `"${entry.file}"` });
+    return send(response, 200, join(folder, entry.file), {etag: `"${entry.file}"`});
   });
 });
 server.listen(Number(process.argv[2] ?? 6007), '127.0.0.1', () => {

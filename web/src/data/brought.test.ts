@@ -1,7 +1,14 @@
 import {afterEach, expect, test} from 'vitest';
 import {broughtColumns, dropBroughtColumns, hasBrought, sameQuestion, takeBrought} from './brought.ts';
 
-const QUESTION = {x: 'step', px: 400, agg: ['min', 'max'], smooth: {kind: 'ema', p: 0.6}, series: [{tag: 'loss', runs: [0, 1]}], group: null};
+const QUESTION = {
+  x: 'step',
+  px: 400,
+  agg: ['min', 'max'],
+  smooth: {kind: 'ema', p: 0.6},
+  series: [{tag: 'loss', runs: [0, 1]}],
+  group: null,
+};
 
 function bring(path: string, text: string): void {
   const element = document.createElement('script');

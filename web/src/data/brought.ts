@@ -7,11 +7,11 @@ const COARSER = 0.85;
 
 function elementOf(fits: (path: string) => boolean): HTMLElement | undefined {
   const all = document.querySelectorAll<HTMLElement>('script[data-answer]');
-  return [...all].find((one) => fits(one.dataset['answer'] ?? '') && one.textContent !== '');
+  return [...all].find(one => fits(one.dataset['answer'] ?? '') && one.textContent !== '');
 }
 
 export function takeBrought<T>(path: string): {value: T; etag: string} | undefined {
-  const element = elementOf((answer) => answer === `api/v1/${path}`);
+  const element = elementOf(answer => answer === `api/v1/${path}`);
   if (element === undefined) return undefined;
   element.remove();
   return {value: JSON.parse(element.textContent ?? '') as T, etag: element.dataset['etag'] ?? ''};
@@ -19,7 +19,7 @@ export function takeBrought<T>(path: string): {value: T; etag: string} | undefin
 
 /** Whether the page came with the answers it begins with. */
 export function hasBrought(): boolean {
-  return ['runs', 'tags'].every((path) => elementOf((answer) => answer === `api/v1/${path}`) !== undefined);
+  return ['runs', 'tags'].every(path => elementOf(answer => answer === `api/v1/${path}`) !== undefined);
 }
 
 interface FirstColumns {
@@ -27,13 +27,16 @@ interface FirstColumns {
   readonly columns: ArrayBuffer;
 }
 
-const element = (): HTMLElement | undefined => elementOf((answer) => answer.startsWith('api/v1/columns/first'));
+const element = (): HTMLElement | undefined => elementOf(answer => answer.startsWith('api/v1/columns/first'));
 const read = new WeakMap<HTMLElement, FirstColumns>();
 
 function firstColumns(): FirstColumns | undefined {
   const from = element();
   if (from === undefined || read.has(from)) return from && read.get(from);
-  const {question, columns} = JSON.parse(from.textContent ?? '') as {question: FirstColumns['question']; columns: string};
+  const {question, columns} = JSON.parse(from.textContent ?? '') as {
+    question: FirstColumns['question'];
+    columns: string;
+  };
   const first = {question, columns: bytesOf(columns)};
   read.set(from, first);
   return first;
@@ -47,15 +50,20 @@ export function dropBroughtColumns(): void {
 /** The columns of the first chart, if they answer what is asked: the same question for about as many pixels. */
 export function broughtColumns(path: string, asked: object): ArrayBuffer | undefined {
   const first = path === 'columns' ? firstColumns() : undefined;
-  return first !== undefined && sameQuestion(first.question, asked as Record<string, unknown>) ? first.columns : undefined;
+  return first !== undefined && sameQuestion(first.question, asked as Record<string, unknown>)
+    ? first.columns
+    : undefined;
 }
 
-export function sameQuestion(brought: Readonly<Record<string, unknown>>, asked: Readonly<Record<string, unknown>>): boolean {
+export function sameQuestion(
+  brought: Readonly<Record<string, unknown>>,
+  asked: Readonly<Record<string, unknown>>,
+): boolean {
   const [have, want] = [Number(brought['px']), Number(asked['px'])];
   if (!(have >= want * COARSER && have <= want * FINER)) return false;
   const names = new Set([...Object.keys(brought), ...Object.keys(asked)]);
   names.delete('px');
-  return [...names].every((name) => JSON.stringify(brought[name] ?? null) === JSON.stringify(asked[name] ?? null));
+  return [...names].every(name => JSON.stringify(brought[name] ?? null) === JSON.stringify(asked[name] ?? null));
 }
 
 const decoder = Uint8Array as typeof Uint8Array & {fromBase64?: (text: string) => Uint8Array<ArrayBuffer>}; // not in every browser yet

@@ -56,6 +56,9 @@ export interface CaptureRequest {
 
 export const captureState = (): Promise<CaptureState> => client().get('profile/capture');
 export const captureJob = (id: number): Promise<CaptureJob> => client().get(`profile/capture/${id}`);
-export const startCapture = async (request: CaptureRequest): Promise<CaptureJob> => (await client().send<CaptureJob>('POST', 'profile/capture', request)).value;
-export const cancelCapture = async (id: number): Promise<CaptureJob> => (await client().send<CaptureJob>('DELETE', `profile/capture/${id}`)).value;
-export const askRun = async (run: string, steps: number): Promise<WatchedRun> => (await client().send<WatchedRun>('POST', 'profile/request', {run, steps})).value;
+export const startCapture = async (request: CaptureRequest): Promise<CaptureJob> =>
+  (await client().send<CaptureJob>('POST', 'profile/capture', request)).value;
+export const cancelCapture = async (id: number): Promise<CaptureJob> =>
+  (await client().send<CaptureJob>('DELETE', `profile/capture/${id}`)).value;
+export const askRun = async (run: string, steps: number): Promise<WatchedRun> =>
+  (await client().send<WatchedRun>('POST', 'profile/request', {run, steps})).value;

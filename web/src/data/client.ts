@@ -36,7 +36,12 @@ export interface Client {
   /** GET, SND1 answer. */
   getColumns(path: string, query?: Query, options?: AskOptions): Promise<Columns>;
   /** A write: POST, PATCH, DELETE. */
-  send<T>(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<{value: T; etag: string}>;
+  send<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{value: T; etag: string}>;
   /** The raw answer, errors thrown. */
   raw(path: string, init?: RequestInit): Promise<Response>;
   /** An absolute URL for links and media elements. */
@@ -59,7 +64,8 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
 
   function url(path: string, query: Query = {}): string {
     const full = new URL(path, base);
-    for (const [key, value] of Object.entries(query)) if (value !== undefined) full.searchParams.set(key, String(value));
+    for (const [key, value] of Object.entries(query))
+      if (value !== undefined) full.searchParams.set(key, String(value));
     return full.href;
   }
 
@@ -68,7 +74,8 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
     if (token !== null) headers.set('Authorization', `Bearer ${token}`);
     let answer: Response;
     try {
-      answer = await (takeEarly(path, init) ?? fetcher(new URL(path, base).href, {...init, headers, credentials: 'same-origin'}));
+      answer = await (takeEarly(path, init) ??
+        fetcher(new URL(path, base).href, {...init, headers, credentials: 'same-origin'}));
     } catch (problem) {
       if (problem instanceof DOMException && problem.name === 'AbortError') throw problem;
       throw new ApiError(0, 'unreachable', 'The server does not answer.');
@@ -107,11 +114,13 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
     base,
     url,
     raw,
-    getTagged: (path) => getTagged(path),
+    getTagged: path => getTagged(path),
     get: async <T>(path: string, query: Query = {}, options: AskOptions = {}) =>
       (await getTagged<T>(relative(url(path, query), base), options)).value,
-    ask: async <T>(path: string, body: unknown, options: AskOptions = {}) => (await post(path, body, options)).json() as Promise<T>,
-    columns: async (path, body, options = {}) => decodeColumns(broughtColumns(path, body as object) ?? (await (await post(path, body, options)).arrayBuffer())),
+    ask: async <T>(path: string, body: unknown, options: AskOptions = {}) =>
+      (await post(path, body, options)).json() as Promise<T>,
+    columns: async (path, body, options = {}) =>
+      decodeColumns(broughtColumns(path, body as object) ?? (await (await post(path, body, options)).arrayBuffer())),
     getColumns: async (path, query = {}, options = {}) => {
       const init = options.signal === undefined ? {} : {signal: options.signal};
       return decodeColumns(await (await raw(relative(url(path, query), base), init)).arrayBuffer());
@@ -119,7 +128,11 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
     send: async <T>(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
       const answer = await raw(path, {
         method,
-        headers: {'Sonde-Request': '1', ...(body === undefined ? {} : {'Content-Type': 'application/json'}), ...headers},
+        headers: {
+          'Sonde-Request': '1',
+          ...(body === undefined ? {} : {'Content-Type': 'application/json'}),
+          ...headers,
+        },
         ...(body === undefined ? {} : {body: JSON.stringify(body)}),
       });
       const text = await answer.text();
@@ -139,7 +152,15 @@ export interface Early {
   view: {readonly session: string; readonly asked: Promise<EarlyView | undefined>} | null;
 }
 export interface EarlyView {
-  readonly wish: {readonly t0: number; readonly t1: number; readonly px: number; readonly tracks: readonly number[]; readonly flat: readonly number[]; readonly counters: readonly number[]; readonly argument: string};
+  readonly wish: {
+    readonly t0: number;
+    readonly t1: number;
+    readonly px: number;
+    readonly tracks: readonly number[];
+    readonly flat: readonly number[];
+    readonly counters: readonly number[];
+    readonly argument: string;
+  };
   readonly cells: Promise<Response>;
   readonly counters: Promise<Response> | null;
 }
@@ -149,7 +170,8 @@ export const early = (): Early | undefined => (globalThis as {sondeEarly?: Early
 function takeEarly(path: string, init: RequestInit): Promise<Response> | undefined {
   const answers = early()?.answers;
   const answer = answers?.[path];
-  if (answers === undefined || answer === undefined || init.method !== undefined || init.headers !== undefined) return undefined;
+  if (answers === undefined || answer === undefined || init.method !== undefined || init.headers !== undefined)
+    return undefined;
   delete answers[path];
   return answer;
 }
@@ -162,7 +184,13 @@ async function errorOf(answer: Response): Promise<ApiError> {
   try {
     const body = (await answer.json()) as {error?: {code?: string; text?: string; where?: string; fix?: string}};
     const error = body.error ?? {};
-    return new ApiError(answer.status, error.code ?? 'internal', error.text ?? `The server answered ${answer.status}.`, error.where, error.fix);
+    return new ApiError(
+      answer.status,
+      error.code ?? 'internal',
+      error.text ?? `The server answered ${answer.status}.`,
+      error.where,
+      error.fix,
+    );
   } catch {
     return new ApiError(answer.status, 'internal', `The server answered ${answer.status} ${answer.statusText}.`);
   }

@@ -36,10 +36,12 @@ const SIZES: Readonly<Record<string, number>> = {u8: 1, u16: 2, u32: 4, i64: 8, 
 
 export function decodeColumns(buffer: ArrayBuffer): Columns {
   const view = new DataView(buffer);
-  if (buffer.byteLength < 8 || view.getUint32(0, false) !== 0x534e4431) throw new Error('the answer does not begin with SND1');
+  if (buffer.byteLength < 8 || view.getUint32(0, false) !== 0x534e4431)
+    throw new Error('the answer does not begin with SND1');
   const headBytes = view.getUint32(4, true);
   const start = 8 + headBytes;
-  if (headBytes % 8 !== 0 || start > buffer.byteLength) throw new Error(`the head of the answer claims ${headBytes} of ${buffer.byteLength} bytes`);
+  if (headBytes % 8 !== 0 || start > buffer.byteLength)
+    throw new Error(`the head of the answer claims ${headBytes} of ${buffer.byteLength} bytes`);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, headBytes))) as Record<string, unknown>;
   const specs = (head['cols'] ?? {}) as Record<string, {t: string; o: number; n: number}>;
   const columns = new Map<string, Column>();
@@ -56,10 +58,12 @@ export function decodeColumns(buffer: ArrayBuffer): Columns {
     head,
     series: seriesOf(head['series']),
     names: [...columns.keys()],
-    col: (name) => columns.get(name),
+    col: name => columns.get(name),
     part: (name, series) => {
       const column = columns.get(name);
-      return column === undefined || column instanceof BigInt64Array ? undefined : column.subarray(series.offset, series.offset + series.n);
+      return column === undefined || column instanceof BigInt64Array
+        ? undefined
+        : column.subarray(series.offset, series.offset + series.n);
     },
   };
 }
@@ -72,8 +76,13 @@ function seriesOf(value: unknown): SeriesHead[] {
   return counts.map((count, i) => {
     const n = Number(count);
     const one: SeriesHead = {
-      run: Number(lists['run']?.[i] ?? -1), tag: lists['tag']?.[i] ?? 0, n, offset,
-      total: Number(lists['total']?.[i] ?? n), exact: Number(lists['exact']?.[i] ?? 1) === 1, first: Number(lists['first']?.[i] ?? 0),
+      run: Number(lists['run']?.[i] ?? -1),
+      tag: lists['tag']?.[i] ?? 0,
+      n,
+      offset,
+      total: Number(lists['total']?.[i] ?? n),
+      exact: Number(lists['exact']?.[i] ?? 1) === 1,
+      first: Number(lists['first']?.[i] ?? 0),
     };
     offset += n;
     return one;
@@ -81,7 +90,10 @@ function seriesOf(value: unknown): SeriesHead[] {
 }
 
 /** Writes the same layout: for tests and the mock server. */
-export function encodeColumns(head: Record<string, unknown>, columns: Readonly<Record<string, {t: string; data: Column}>>): ArrayBuffer {
+export function encodeColumns(
+  head: Record<string, unknown>,
+  columns: Readonly<Record<string, {t: string; data: Column}>>,
+): ArrayBuffer {
   let offset = 0;
   const specs: Record<string, {t: string; o: number; n: number}> = {};
   for (const [name, {t, data}] of Object.entries(columns)) {
@@ -97,7 +109,10 @@ export function encodeColumns(head: Record<string, unknown>, columns: Readonly<R
   new DataView(out).setUint32(4, headBytes, true);
   bytes.set(json, 8);
   for (const [name, {data}] of Object.entries(columns)) {
-    bytes.set(new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength), 8 + headBytes + specs[name]!.o);
+    bytes.set(
+      new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength),
+      8 + headBytes + specs[name]!.o,
+    );
   }
   return out;
 }

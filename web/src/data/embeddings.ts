@@ -72,16 +72,23 @@ export interface Positions extends JobStatus {
   readonly values: Float32Array; // rows · columns
 }
 
-export const embeddingList = (): Promise<{embeddings: readonly EmbeddingEntry[]; problems: readonly {run: string; text: string}[]}> => client().get('embeddings');
-export const embeddingOf = (id: string, options: AskOptions = {}): Promise<Embedding> => client().get(`embeddings/${id}`, {}, options);
+export const embeddingList = (): Promise<{
+  embeddings: readonly EmbeddingEntry[];
+  problems: readonly {run: string; text: string}[];
+}> => client().get('embeddings');
+export const embeddingOf = (id: string, options: AskOptions = {}): Promise<Embedding> =>
+  client().get(`embeddings/${id}`, {}, options);
 
 export async function labelColumn(id: string, name: string, options: AskOptions = {}): Promise<LabelColumn> {
   const columns = await client().getColumns(`embeddings/${id}/column`, {name}, options);
   const codes = columns.col('code');
   const values = columns.col('value');
   return {
-    name, type: columns.head['type'] === 'number' ? 'number' : 'text', words: columns.head['words'] as string[],
-    codes: codes instanceof Uint32Array ? codes : new Uint32Array(), values: values instanceof Float64Array ? values : null,
+    name,
+    type: columns.head['type'] === 'number' ? 'number' : 'text',
+    words: columns.head['words'] as string[],
+    codes: codes instanceof Uint32Array ? codes : new Uint32Array(),
+    values: values instanceof Float64Array ? values : null,
   };
 }
 
@@ -90,7 +97,11 @@ export async function vectorOf(id: string, row: number): Promise<Float32Array> {
   return found instanceof Float32Array ? found : new Float32Array();
 }
 
-export async function neighboursOf(id: string, body: {i: number; k: number; metric: Metric; subset?: readonly number[]}, options: AskOptions = {}): Promise<Neighbours> {
+export async function neighboursOf(
+  id: string,
+  body: {i: number; k: number; metric: Metric; subset?: readonly number[]},
+  options: AskOptions = {},
+): Promise<Neighbours> {
   const answer = await client().ask<Neighbours>(`embeddings/${id}/neighbours`, body, options);
   return {...answer, distances: answer.distances.map(numberOf)};
 }
@@ -99,10 +110,15 @@ export const spriteSource = (id: string): Promise<string> => client().source(`em
 export const bookmarksOf = (id: string): Promise<unknown> => client().get(`embeddings/${id}/bookmarks`);
 
 async function upload(path: string, file: Blob): Promise<Embedding> {
-  const answer = await client().raw(path, {method: 'POST', headers: {'Sonde-Request': '1', 'Content-Type': 'application/octet-stream'}, body: file});
+  const answer = await client().raw(path, {
+    method: 'POST',
+    headers: {'Sonde-Request': '1', 'Content-Type': 'application/octet-stream'},
+    body: file,
+  });
   return (await answer.json()) as Embedding;
 }
-export const uploadVectors = (file: File, dims = 0): Promise<Embedding> => upload(`embeddings?name=${encodeURIComponent(file.name)}${dims > 0 ? `&dims=${dims}` : ''}`, file);
+export const uploadVectors = (file: File, dims = 0): Promise<Embedding> =>
+  upload(`embeddings?name=${encodeURIComponent(file.name)}${dims > 0 ? `&dims=${dims}` : ''}`, file);
 export const uploadLabels = (id: string, file: Blob): Promise<Embedding> => upload(`embeddings/${id}/metadata`, file);
 
 export interface JobQuestion {
@@ -111,13 +127,22 @@ export interface JobQuestion {
   readonly params: Readonly<Record<string, unknown>>;
   readonly subset?: readonly number[];
 }
-export const startJob = async (question: JobQuestion): Promise<JobStatus> => (await client().send<JobStatus>('POST', 'jobs', question)).value;
-export const changeJob = async (job: number, change: {paused?: boolean; learning_rate?: number; perturb?: number}): Promise<JobStatus> => (await client().send<JobStatus>('PATCH', `jobs/${job}`, change)).value;
-export const cancelJob = async (job: number): Promise<JobStatus> => (await client().send<JobStatus>('DELETE', `jobs/${job}`)).value;
-export const jobStatus = (job: number, options: AskOptions = {}): Promise<JobStatus> => client().get(`jobs/${job}`, {}, options);
+export const startJob = async (question: JobQuestion): Promise<JobStatus> =>
+  (await client().send<JobStatus>('POST', 'jobs', question)).value;
+export const changeJob = async (
+  job: number,
+  change: {paused?: boolean; learning_rate?: number; perturb?: number},
+): Promise<JobStatus> => (await client().send<JobStatus>('PATCH', `jobs/${job}`, change)).value;
+export const cancelJob = async (job: number): Promise<JobStatus> =>
+  (await client().send<JobStatus>('DELETE', `jobs/${job}`)).value;
+export const jobStatus = (job: number, options: AskOptions = {}): Promise<JobStatus> =>
+  client().get(`jobs/${job}`, {}, options);
 
 export async function jobPositions(job: number, options: AskOptions = {}): Promise<Positions> {
   const columns = await client().getColumns(`jobs/${job}/positions`, {}, options);
   const values = columns.col('position');
-  return {...(columns.head as unknown as Omit<Positions, 'values'>), values: values instanceof Float32Array ? values : new Float32Array()};
+  return {
+    ...(columns.head as unknown as Omit<Positions, 'values'>),
+    values: values instanceof Float32Array ? values : new Float32Array(),
+  };
 }

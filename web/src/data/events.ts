@@ -17,7 +17,12 @@ export interface Stream {
 
 const RETRY_MS = [500, 1000, 2000, 4000, 8000, 15000];
 
-export function openStream(client: Client, on: (event: StreamEvent) => void, onState: (state: StreamState, retryAt: number) => void, after = ''): Stream {
+export function openStream(
+  client: Client,
+  on: (event: StreamEvent) => void,
+  onState: (state: StreamState, retryAt: number) => void,
+  after = '',
+): Stream {
   const ended = new AbortController();
   const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(`sonde ${client.base.pathname}`) : null;
   let wake: () => void = () => {};
@@ -29,7 +34,9 @@ export function openStream(client: Client, on: (event: StreamEvent) => void, onS
     if (message.state !== undefined) onState(message.state, message.at ?? 0);
   };
   if (channel !== null) {
-    channel.onmessage = (message: MessageEvent<{event?: StreamEvent; state?: StreamState; at?: number; ask?: boolean}>) => {
+    channel.onmessage = (
+      message: MessageEvent<{event?: StreamEvent; state?: StreamState; at?: number; ask?: boolean}>,
+    ) => {
       if (message.data.event !== undefined) on(message.data.event);
       if (message.data.state !== undefined) onState(message.data.state, message.data.at ?? 0);
       if (message.data.ask === true) wake();
@@ -37,10 +44,14 @@ export function openStream(client: Client, on: (event: StreamEvent) => void, onS
   }
 
   async function read(): Promise<void> {
-    for (let failures = 0; !ended.signal.aborted; ) {
+    for (let failures = 0; !ended.signal.aborted;) {
       try {
         const path = last === '' ? 'events' : `events?after=${encodeURIComponent(last)}`;
-        const answer = await client.raw(path, {headers: {Accept: 'text/event-stream'}, signal: ended.signal, cache: 'no-store'});
+        const answer = await client.raw(path, {
+          headers: {Accept: 'text/event-stream'},
+          signal: ended.signal,
+          cache: 'no-store',
+        });
         if (answer.body === null) throw new Error('no body');
         tell({state: 'open'});
         failures = 0;
@@ -59,7 +70,7 @@ export function openStream(client: Client, on: (event: StreamEvent) => void, onS
       }
       const wait = RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]!;
       tell({state: 'waiting', at: Date.now() + wait});
-      await new Promise<void>((resolve) => {
+      await new Promise<void>(resolve => {
         const timer = setTimeout(resolve, wait);
         wake = () => {
           clearTimeout(timer);
@@ -72,10 +83,13 @@ export function openStream(client: Client, on: (event: StreamEvent) => void, onS
   if ('locks' in navigator && channel !== null) {
     navigator.locks.request(`sonde events ${client.base.pathname}`, {signal: ended.signal}, read).catch(() => {});
     // A follower hears nothing until the next event: it counts as open from the start.
-    navigator.locks.query().then((state) => {
-      const held = state.held?.some((lock) => lock.name === `sonde events ${client.base.pathname}`);
-      if (held === true) onState('open', 0);
-    }, () => {});
+    navigator.locks.query().then(
+      state => {
+        const held = state.held?.some(lock => lock.name === `sonde events ${client.base.pathname}`);
+        if (held === true) onState('open', 0);
+      },
+      () => {},
+    );
   } else {
     void read();
   }
@@ -98,7 +112,7 @@ export function createParser(on: (event: StreamEvent, id: string) => void): (tex
   let type = 'message';
   let data = '';
   let id = '';
-  return (text) => {
+  return text => {
     rest += text;
     for (;;) {
       const end = rest.indexOf('\n');

@@ -85,14 +85,34 @@ export interface LevelQuery {
   readonly aside: readonly string[];
   readonly inside: readonly string[];
 }
-export const graphLevel = (graph: string, metadata: string, query: LevelQuery, options?: AskOptions): Promise<GraphPicture> =>
-  client().ask(`${at(graph, 'level')}${metadata === '' ? '' : `?metadata=${encodeURIComponent(metadata)}`}`, query, options);
-export const graphNode = (graph: string, metadata: string, name: string): Promise<GraphDetail> => client().get(at(graph, 'node'), {name, metadata: metadata || undefined});
-export const graphOutline = (graph: string, metadata: string, scope: string): Promise<readonly GraphItem[]> => client().get(at(graph, 'outline'), {scope, metadata: metadata || undefined});
-export const graphSearch = (graph: string, re: string): Promise<{hits: readonly (GraphItem & {readonly open: readonly string[]})[]; total: number}> => client().get(at(graph, 'search'), {re, limit: 100});
-export const graphTrace = (graph: string, name: string): Promise<{names: readonly string[]}> => client().get(at(graph, 'trace'), {name});
+export const graphLevel = (
+  graph: string,
+  metadata: string,
+  query: LevelQuery,
+  options?: AskOptions,
+): Promise<GraphPicture> =>
+  client().ask(
+    `${at(graph, 'level')}${metadata === '' ? '' : `?metadata=${encodeURIComponent(metadata)}`}`,
+    query,
+    options,
+  );
+export const graphNode = (graph: string, metadata: string, name: string): Promise<GraphDetail> =>
+  client().get(at(graph, 'node'), {name, metadata: metadata || undefined});
+export const graphOutline = (graph: string, metadata: string, scope: string): Promise<readonly GraphItem[]> =>
+  client().get(at(graph, 'outline'), {scope, metadata: metadata || undefined});
+export const graphSearch = (
+  graph: string,
+  re: string,
+): Promise<{hits: readonly (GraphItem & {readonly open: readonly string[]})[]; total: number}> =>
+  client().get(at(graph, 'search'), {re, limit: 100});
+export const graphTrace = (graph: string, name: string): Promise<{names: readonly string[]}> =>
+  client().get(at(graph, 'trace'), {name});
 export const graphFile = (graph: string, as: 'pb' | 'pbtxt'): string => client().url(at(graph, 'file'), {as});
 export async function graphUpload(file: File): Promise<string> {
-  const answer = await client().raw(`graphs?name=${encodeURIComponent(file.name)}`, {method: 'POST', body: file, headers: {'Sonde-Request': '1'}});
+  const answer = await client().raw(`graphs?name=${encodeURIComponent(file.name)}`, {
+    method: 'POST',
+    body: file,
+    headers: {'Sonde-Request': '1'},
+  });
   return ((await answer.json()) as {graph: string}).graph;
 }

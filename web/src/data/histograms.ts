@@ -22,12 +22,18 @@ export async function loadHistograms(question: HistogramQuestion, options: AskOp
 const MOST_STEPS = 5000; // of one answer, as the server has it
 
 /** Every step, none thinned out, in as many answers as that takes; the edges of bins differ between answers. */
-export async function loadEvery(question: Omit<HistogramQuestion, 'steps'>, options: AskOptions = {}): Promise<HistogramAnswer[]> {
+export async function loadEvery(
+  question: Omit<HistogramQuestion, 'steps'>,
+  options: AskOptions = {},
+): Promise<HistogramAnswer[]> {
   const answer = await loadHistograms({...question, steps: MOST_STEPS}, options);
   const middle = answer.total > MOST_STEPS ? middleOf(answer.steps) : null;
   if (middle === null) return [answer];
   const [from, to] = question.range ?? [-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
-  return [...(await loadEvery({...question, range: [from, middle]}, options)), ...(await loadEvery({...question, range: [middle + 1, to]}, options))];
+  return [
+    ...(await loadEvery({...question, range: [from, middle]}, options)),
+    ...(await loadEvery({...question, range: [middle + 1, to]}, options)),
+  ];
 }
 
 /** A step that about half of the steps are not above, and some are; null when all are equal. */
@@ -51,7 +57,12 @@ export function decodeHistograms(columns: Columns): HistogramAnswer {
   };
   const steps = f64('step');
   return {
-    steps, walls: f64('wall'), edges: f64('edges'), counts: f32('count'), percentiles: f32('pct'), stats: f64('stats'),
+    steps,
+    walls: f64('wall'),
+    edges: f64('edges'),
+    counts: f32('count'),
+    percentiles: f32('pct'),
+    stats: f64('stats'),
     total: Number(columns.head['total'] ?? steps.length),
   };
 }

@@ -29,7 +29,11 @@ export async function describeTrials(which: HparamRows, options: AskOptions = {}
 }
 
 /** All rows of the given columns, in the order of the server. */
-export async function loadTrials(which: HparamRows, columns: readonly string[], options: AskOptions = {}): Promise<HparamTable> {
+export async function loadTrials(
+  which: HparamRows,
+  columns: readonly string[],
+  options: AskOptions = {},
+): Promise<HparamTable> {
   return client().ask<HparamTable>('hparams/table', {...which, columns, offset: 0, limit: 1_000_000}, options);
 }
 
@@ -44,7 +48,26 @@ export interface Importance {
 export type Method = 'permutation' | 'spearman';
 
 /** `runs`: the main run of each row that counts; null = all rows. */
-export async function loadImportance(metric: string, method: Method, which: HparamRows, runs: readonly number[] | null, options: AskOptions = {}): Promise<{readonly n: number; readonly columns: readonly Importance[]}> {
-  const answer = await client().ask<{n: number; columns: {col: string; value: Cell; lo: Cell; hi: Cell; n: number}[]}>('hparams/importance', {...which, metric, method, ...(runs === null ? {} : {runs})}, options);
-  return {n: answer.n, columns: answer.columns.map((one) => ({col: one.col, n: one.n, value: numberOf(one.value), lo: numberOf(one.lo), hi: numberOf(one.hi)}))};
+export async function loadImportance(
+  metric: string,
+  method: Method,
+  which: HparamRows,
+  runs: readonly number[] | null,
+  options: AskOptions = {},
+): Promise<{readonly n: number; readonly columns: readonly Importance[]}> {
+  const answer = await client().ask<{n: number; columns: {col: string; value: Cell; lo: Cell; hi: Cell; n: number}[]}>(
+    'hparams/importance',
+    {...which, metric, method, ...(runs === null ? {} : {runs})},
+    options,
+  );
+  return {
+    n: answer.n,
+    columns: answer.columns.map(one => ({
+      col: one.col,
+      n: one.n,
+      value: numberOf(one.value),
+      lo: numberOf(one.lo),
+      hi: numberOf(one.hi),
+    })),
+  };
 }

@@ -28,7 +28,7 @@ interface WireCategory extends LayoutCategory {
 /** Categories that runs brought along. */
 export async function runLayouts(): Promise<LayoutCategory[]> {
   const answer = await client().get<{layouts: readonly WireCategory[]}>('layouts');
-  return answer.layouts.filter((one) => one.source !== 'sidecar');
+  return answer.layouts.filter(one => one.source !== 'sidecar');
 }
 
 /** What a sidecar or a link holds may be anything: only well-formed categories are taken. */
@@ -44,10 +44,17 @@ export function cleanLayouts(value: unknown): LayoutCategory[] {
 
 function cleanChart(value: unknown): LayoutChart[] {
   if (typeof value !== 'object' || value === null) return [];
-  const {title, multiline, margin} = value as {title?: unknown; multiline?: {tags?: unknown}; margin?: {series?: unknown}};
+  const {title, multiline, margin} = value as {
+    title?: unknown;
+    multiline?: {tags?: unknown};
+    margin?: {series?: unknown};
+  };
   if (typeof title !== 'string') return [];
-  if (Array.isArray(multiline?.tags)) return [{title, multiline: {tags: multiline.tags.filter((tag): tag is string => typeof tag === 'string')}}];
+  if (Array.isArray(multiline?.tags))
+    return [{title, multiline: {tags: multiline.tags.filter((tag): tag is string => typeof tag === 'string')}}];
   if (!Array.isArray(margin?.series)) return [];
-  const series = margin.series.filter((one): one is MarginSeries => ['value', 'lower', 'upper'].every((key) => typeof (one as Record<string, unknown> | null)?.[key] === 'string'));
+  const series = margin.series.filter((one): one is MarginSeries =>
+    ['value', 'lower', 'upper'].every(key => typeof (one as Record<string, unknown> | null)?.[key] === 'string'),
+  );
   return [{title, margin: {series}}];
 }

@@ -42,7 +42,7 @@ export function stepList(answer: StepsAnswer): StepList {
 
 export async function mediaItems(run: string, tag: string, from: number, count: number): Promise<MediaItem[]> {
   const answer = await client().get<{items: readonly MediaItem[]}>('media', {run, tag, from, count});
-  return answer.items.map((item) => ({...item, step: numberOf(item.step), wall: numberOf(item.wall)}));
+  return answer.items.map(item => ({...item, step: numberOf(item.step), wall: numberOf(item.wall)}));
 }
 
 export const blobPath = (ref: string): string => `blob/${encodeURIComponent(ref)}`;

@@ -21,11 +21,18 @@ export async function meshSteps(run: string, tag: string): Promise<MeshList> {
   return {...stepList(answer), samples: answer.samples ?? 1, fovDegrees: fov > 1 && fov < 170 ? fov : 75};
 }
 
-export async function loadMesh(run: string, tag: string, step: number, sample: number, options: AskOptions = {}): Promise<MeshData> {
+export async function loadMesh(
+  run: string,
+  tag: string,
+  step: number,
+  sample: number,
+  options: AskOptions = {},
+): Promise<MeshData> {
   const columns = await client().getColumns('mesh', {run, tag, step, sample}, options);
-  const [vertex, face, colour] = ['vertex', 'face', 'colour'].map((name) => columns.col(name));
+  const [vertex, face, colour] = ['vertex', 'face', 'colour'].map(name => columns.col(name));
   return {
-    vertices: vertex instanceof Float32Array ? vertex : new Float32Array(), faces: face instanceof Uint32Array ? face : new Uint32Array(),
+    vertices: vertex instanceof Float32Array ? vertex : new Float32Array(),
+    faces: face instanceof Uint32Array ? face : new Uint32Array(),
     colours: colour instanceof Uint8Array ? colour : new Uint8Array(),
   };
 }

@@ -8,5 +8,11 @@ export async function loadPeaks(ref: string, px: number, options: AskOptions = {
     const column = columns.col(name);
     return column instanceof Float32Array ? column : new Float32Array();
   };
-  return {channels: numberOf(columns.head['channels']) || 0, seconds: numberOf(columns.head['seconds']) || 0, rate: numberOf(columns.head['rate']) || 0, min: f32('min'), max: f32('max')};
+  return {
+    channels: numberOf(columns.head['channels']) || 0,
+    seconds: numberOf(columns.head['seconds']) || 0,
+    rate: numberOf(columns.head['rate']) || 0,
+    min: f32('min'),
+    max: f32('max'),
+  };
 }

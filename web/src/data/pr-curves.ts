@@ -19,13 +19,31 @@ export interface PrRun {
 type Wire = {readonly [K in keyof PrRun]: PrRun[K] extends Float64Array ? readonly (number | string)[] : PrRun[K]};
 
 /** Each run at its newest step ≤ `step`; at its newest when `step` is null. */
-export async function loadPrCurves(tag: string, runs: readonly string[], step: number | null, options: AskOptions = {}): Promise<PrRun[]> {
-  const query = new URLSearchParams(runs.map((run) => ['run', run]));
-  const answer = await client().get<{runs: readonly Wire[]}>(`pr_curves?${query}`, {tag, step: step ?? undefined}, options);
-  return answer.runs.map((one) => ({
-    run: one.run, id: one.id, step: numberOf(one.step), wall: numberOf(one.wall),
-    steps: numbers(one.steps), thresholds: numbers(one.thresholds), precision: numbers(one.precision), recall: numbers(one.recall),
-    tp: numbers(one.tp), fp: numbers(one.fp), tn: numbers(one.tn), fn: numbers(one.fn),
+export async function loadPrCurves(
+  tag: string,
+  runs: readonly string[],
+  step: number | null,
+  options: AskOptions = {},
+): Promise<PrRun[]> {
+  const query = new URLSearchParams(runs.map(run => ['run', run]));
+  const answer = await client().get<{runs: readonly Wire[]}>(
+    `pr_curves?${query}`,
+    {tag, step: step ?? undefined},
+    options,
+  );
+  return answer.runs.map(one => ({
+    run: one.run,
+    id: one.id,
+    step: numberOf(one.step),
+    wall: numberOf(one.wall),
+    steps: numbers(one.steps),
+    thresholds: numbers(one.thresholds),
+    precision: numbers(one.precision),
+    recall: numbers(one.recall),
+    tp: numbers(one.tp),
+    fp: numbers(one.fp),
+    tn: numbers(one.tn),
+    fn: numbers(one.fn),
   }));
 }
 

@@ -20,7 +20,12 @@ export interface ProfileTool {
 
 export interface ProfileTools {
   readonly session: string;
-  readonly hosts: readonly {readonly name: string; readonly format: string; readonly bytes: number; readonly slices: number}[];
+  readonly hosts: readonly {
+    readonly name: string;
+    readonly format: string;
+    readonly bytes: number;
+    readonly slices: number;
+  }[];
   readonly tools: readonly ProfileTool[];
   readonly diagnostics: readonly {readonly severity: string; readonly text: string}[];
 }
@@ -57,7 +62,12 @@ export interface Finding {
   readonly action?: string;
   readonly gain_ps?: number | string;
   readonly numbers: Readonly<Record<string, number>>;
-  readonly evidence: readonly {readonly tool?: string; readonly filter?: string; readonly t0?: number | string; readonly t1?: number | string}[];
+  readonly evidence: readonly {
+    readonly tool?: string;
+    readonly filter?: string;
+    readonly t0?: number | string;
+    readonly t1?: number | string;
+  }[];
   readonly change?: {readonly file: string; readonly diff: string};
 }
 
@@ -65,9 +75,23 @@ export interface Report {
   readonly tool: string;
   readonly title: string;
   readonly inferred: readonly string[];
-  readonly figures: readonly {readonly id: string; readonly label: string; readonly value: Cell; readonly unit?: string; readonly base?: string; readonly baseline?: Cell}[];
+  readonly figures: readonly {
+    readonly id: string;
+    readonly label: string;
+    readonly value: Cell;
+    readonly unit?: string;
+    readonly base?: string;
+    readonly baseline?: Cell;
+  }[];
   readonly tables: readonly ReportTable[];
-  readonly charts: readonly {readonly id: string; readonly kind: string; readonly table: string; readonly x: string; readonly y: readonly string[]; readonly category?: string}[];
+  readonly charts: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly table: string;
+    readonly x: string;
+    readonly y: readonly string[];
+    readonly category?: string;
+  }[];
   readonly findings: readonly Finding[];
   readonly missing: readonly {readonly what: string; readonly why: string; readonly fix: string}[];
   readonly diagnostics: readonly {readonly severity: string; readonly text: string}[];
@@ -77,26 +101,75 @@ export interface Report {
 }
 
 export const profileSessions = (): Promise<readonly ProfileSession[]> => client().get('profile/sessions');
-export const profileTools = (session: string, options?: AskOptions): Promise<ProfileTools> => client().get('profile/tools', {session}, options);
-export const profileReport = (session: string, tool: string, host: string, baseline: string, options?: AskOptions, ask: Readonly<Record<string, string>> = {}): Promise<Report> =>
-  client().get('profile/report', {...ask, session, tool, host: host || undefined, baseline: baseline || undefined}, options);
+export const profileTools = (session: string, options?: AskOptions): Promise<ProfileTools> =>
+  client().get('profile/tools', {session}, options);
+export const profileReport = (
+  session: string,
+  tool: string,
+  host: string,
+  baseline: string,
+  options?: AskOptions,
+  ask: Readonly<Record<string, string>> = {},
+): Promise<Report> =>
+  client().get(
+    'profile/report',
+    {...ask, session, tool, host: host || undefined, baseline: baseline || undefined},
+    options,
+  );
 /** Rows of a table beyond those a Report carries, with the baseline's numbers beside them. */
-export async function profileRows(session: string, tool: string, host: string, baseline: string, table: string, offset: number, limit: number, options?: AskOptions, ask: Readonly<Record<string, string>> = {}): Promise<readonly (readonly MaybePair[])[]> {
-  const answer = await client().ask<{rows: readonly (readonly MaybePair[])[]}>('profile/rows', {...ask, session, tool, host: host || undefined, baseline: baseline || undefined, table, offset, limit}, options);
+export async function profileRows(
+  session: string,
+  tool: string,
+  host: string,
+  baseline: string,
+  table: string,
+  offset: number,
+  limit: number,
+  options?: AskOptions,
+  ask: Readonly<Record<string, string>> = {},
+): Promise<readonly (readonly MaybePair[])[]> {
+  const answer = await client().ask<{rows: readonly (readonly MaybePair[])[]}>(
+    'profile/rows',
+    {...ask, session, tool, host: host || undefined, baseline: baseline || undefined, table, offset, limit},
+    options,
+  );
   return answer.rows;
 }
-export const csvUrl = (session: string, tool: string, host: string, table: string, ask: Readonly<Record<string, string>> = {}): string => client().url('profile/report', {...ask, session, tool, host: host || undefined, table, format: 'csv'});
+export const csvUrl = (
+  session: string,
+  tool: string,
+  host: string,
+  table: string,
+  ask: Readonly<Record<string, string>> = {},
+): string => client().url('profile/report', {...ask, session, tool, host: host || undefined, table, format: 'csv'});
 
 /** What a session consists of. */
 export interface SessionInformation {
   readonly session: string;
   readonly version: string;
   readonly load_ms: number;
-  readonly files: readonly {readonly name: string; readonly host: string; readonly format?: string; readonly bytes: number; readonly modified?: number}[];
-  readonly hosts: readonly {readonly name: string; readonly format: string; readonly tracks: number; readonly slices: number; readonly flows: number; readonly names: number; readonly memory: number; readonly duration: number | string; readonly metadata: readonly (readonly [string, string])[]}[];
+  readonly files: readonly {
+    readonly name: string;
+    readonly host: string;
+    readonly format?: string;
+    readonly bytes: number;
+    readonly modified?: number;
+  }[];
+  readonly hosts: readonly {
+    readonly name: string;
+    readonly format: string;
+    readonly tracks: number;
+    readonly slices: number;
+    readonly flows: number;
+    readonly names: number;
+    readonly memory: number;
+    readonly duration: number | string;
+    readonly metadata: readonly (readonly [string, string])[];
+  }[];
   readonly diagnostics: ProfileTools['diagnostics'];
 }
-export const sessionInformation = (session: string, options?: AskOptions): Promise<SessionInformation> => client().get('profile/information', {session}, options);
+export const sessionInformation = (session: string, options?: AskOptions): Promise<SessionInformation> =>
+  client().get('profile/information', {session}, options);
 
 /** How far the server is with reading a session. */
 export interface LoadProgress {
@@ -106,11 +179,15 @@ export interface LoadProgress {
   readonly bytes: number;
   readonly bytes_done: number;
 }
-export const loadProgress = (session: string, options?: AskOptions): Promise<LoadProgress> => client().get('profile/progress', {session}, options);
+export const loadProgress = (session: string, options?: AskOptions): Promise<LoadProgress> =>
+  client().get('profile/progress', {session}, options);
 
 /** Hands over a capture file; with `into`, as a further host of a session dropped before. */
 export async function dropCapture(file: File, into = ''): Promise<string> {
-  const answer = await client().raw(`trace?name=${encodeURIComponent(file.name)}${into === '' ? '' : `&into=${encodeURIComponent(into)}`}`, {method: 'POST', body: file, headers: {'Sonde-Request': '1'}});
+  const answer = await client().raw(
+    `trace?name=${encodeURIComponent(file.name)}${into === '' ? '' : `&into=${encodeURIComponent(into)}`}`,
+    {method: 'POST', body: file, headers: {'Sonde-Request': '1'}},
+  );
   return ((await answer.json()) as {session: string}).session;
 }
 

@@ -16,4 +16,5 @@ export interface SqlTable {
 export const runSql = (session: string, host: number, sql: string, options?: AskOptions): Promise<SqlAnswer> =>
   client().ask<SqlAnswer>(`trace/sql?session=${encodeURIComponent(session)}&host=${host}`, {sql}, options);
 
-export const sqlSchema = async (): Promise<readonly SqlTable[]> => (await client().get<{tables: readonly SqlTable[]}>('trace/schema')).tables;
+export const sqlSchema = async (): Promise<readonly SqlTable[]> =>
+  (await client().get<{tables: readonly SqlTable[]}>('trace/schema')).tables;

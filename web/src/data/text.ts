@@ -26,9 +26,19 @@ export interface TextQuestion {
   readonly q?: string;
 }
 
-export async function loadTexts({run, tag, from, count, raw, q}: TextQuestion, options: AskOptions = {}): Promise<TextPage> {
-  const answer = await client().get<TextPage>('text', {run, tag, from, count, render: raw ? 'raw' : 'html', q: q || undefined}, options);
-  return {total: answer.total, items: answer.items.map((item) => ({...item, step: numberOf(item.step), wall: numberOf(item.wall)}))};
+export async function loadTexts(
+  {run, tag, from, count, raw, q}: TextQuestion,
+  options: AskOptions = {},
+): Promise<TextPage> {
+  const answer = await client().get<TextPage>(
+    'text',
+    {run, tag, from, count, render: raw ? 'raw' : 'html', q: q || undefined},
+    options,
+  );
+  return {
+    total: answer.total,
+    items: answer.items.map(item => ({...item, step: numberOf(item.step), wall: numberOf(item.wall)})),
+  };
 }
 
 export async function textSteps(run: string, tag: string): Promise<StepList> {

@@ -182,31 +182,71 @@ export const MERGED = 0xffffffff;
 
 const numbers = <T extends SliceInfo>(one: T): T => ({...one, begin: numberOf(one.begin), dur: numberOf(one.dur)});
 
-const bodyOf = ({t0, t1, tracks}: Area): Record<string, unknown> => ({t0: Math.floor(t0), t1: Math.ceil(t1), ...(tracks === null ? {} : {tracks})});
-const areasOf = (areas: Areas): Record<string, unknown> => ({...bodyOf(areas), ...(areas.also.length === 0 ? {} : {also: areas.also.map(bodyOf)})});
+const bodyOf = ({t0, t1, tracks}: Area): Record<string, unknown> => ({
+  t0: Math.floor(t0),
+  t1: Math.ceil(t1),
+  ...(tracks === null ? {} : {tracks}),
+});
+const areasOf = (areas: Areas): Record<string, unknown> => ({
+  ...bodyOf(areas),
+  ...(areas.also.length === 0 ? {} : {also: areas.also.map(bodyOf)}),
+});
 
 export interface TraceSource {
   info(options?: AskOptions): Promise<TraceInfo>;
   /** Names by label, page by page: `onpage` is given all known so far. */
   names(onpage: (names: TraceNames) => void, options?: AskOptions): Promise<void>;
   /** `flat` tracks give their outermost slices only; `argument` asks for marks of its values. */
-  view(t0: number, t1: number, px: number, rows: {readonly tracks: readonly number[]; readonly flat: readonly number[]; readonly argument?: string}, options?: AskOptions): Promise<TraceView>;
-  counters(t0: number, t1: number, px: number, tracks: readonly number[], options?: AskOptions): Promise<readonly CounterView[]>;
+  view(
+    t0: number,
+    t1: number,
+    px: number,
+    rows: {readonly tracks: readonly number[]; readonly flat: readonly number[]; readonly argument?: string},
+    options?: AskOptions,
+  ): Promise<TraceView>;
+  counters(
+    t0: number,
+    t1: number,
+    px: number,
+    tracks: readonly number[],
+    options?: AskOptions,
+  ): Promise<readonly CounterView[]>;
   slice(id: number): Promise<SliceDetail>;
-  search(q: string, where: Area | null, page: {readonly after: number | null; readonly limit: number; readonly px: number}, options?: AskOptions): Promise<{total: number; hits: readonly SliceInfo[]; per_px: readonly number[]}>;
+  search(
+    q: string,
+    where: Area | null,
+    page: {readonly after: number | null; readonly limit: number; readonly px: number},
+    options?: AskOptions,
+  ): Promise<{total: number; hits: readonly SliceInfo[]; per_px: readonly number[]}>;
   /** `by`: name, track, process, category or argument:<key>. */
   stats(areas: Areas, by: string, options?: AskOptions): Promise<{total: number; rows: readonly GroupTotal[]}>;
   counterStats(areas: Areas, options?: AskOptions): Promise<readonly CounterTotal[]>;
   about(options?: AskOptions): Promise<TraceAbout>;
-  flame(areas: Areas, shape: FlameShape, options?: AskOptions): Promise<{nodes: readonly FlameNode[]; left_out: number}>;
+  flame(
+    areas: Areas,
+    shape: FlameShape,
+    options?: AskOptions,
+  ): Promise<{nodes: readonly FlameNode[]; left_out: number}>;
   steps(options?: AskOptions): Promise<TraceSteps>;
   /** Arrows with an end in the range, at most `limit`; total says how many there are. */
-  flows(t0: number, t1: number, limit: number, kind: string, options?: AskOptions): Promise<{total: number; flows: readonly FlowArrow[]}>;
+  flows(
+    t0: number,
+    t1: number,
+    limit: number,
+    kind: string,
+    options?: AskOptions,
+  ): Promise<{total: number; flows: readonly FlowArrow[]}>;
   exportUrl(t0: number, t1: number, tracks?: readonly number[]): string;
 }
 
 function viewFrom(answer: Columns): TraceView {
-  const head = answer.head as {t0: unknown; t1: unknown; tick_ps: unknown; folded: boolean; rows: {track: number[]; depth: number[]; n: number[]; exact: number[]}};
+  const head = answer.head as {
+    t0: unknown;
+    t1: unknown;
+    tick_ps: unknown;
+    folded: boolean;
+    rows: {track: number[]; depth: number[]; n: number[]; exact: number[]};
+  };
   let from = 0;
   const drawn = head.rows.track.map((track, i) => {
     const row = {track, depth: head.rows.depth[i]!, from, to: from + head.rows.n[i]!, exact: head.rows.exact[i] === 1};
@@ -214,7 +254,19 @@ function viewFrom(answer: Columns): TraceView {
     return row;
   });
   const u32 = (name: string): Uint32Array => answer.col(name) as Uint32Array;
-  return {t0: numberOf(head.t0), t1: numberOf(head.t1), tick: numberOf(head.tick_ps), folded: head.folded, rows: drawn, start: u32('start'), dur: u32('dur'), name: u32('name'), slice: u32('slice'), busy: answer.col('busy') as Uint8Array, mark: (answer.col('mark') as Uint32Array | undefined) ?? null};
+  return {
+    t0: numberOf(head.t0),
+    t1: numberOf(head.t1),
+    tick: numberOf(head.tick_ps),
+    folded: head.folded,
+    rows: drawn,
+    start: u32('start'),
+    dur: u32('dur'),
+    name: u32('name'),
+    slice: u32('slice'),
+    busy: answer.col('busy') as Uint8Array,
+    mark: (answer.col('mark') as Uint32Array | undefined) ?? null,
+  };
 }
 
 function countersFrom(answer: Columns): readonly CounterView[] {
@@ -231,7 +283,10 @@ function countersFrom(answer: Columns): readonly CounterView[] {
 }
 
 /** The first cells of a session, asked for before the viewer's code was there; once, and null when nobody asked. */
-export async function earlyCells(session: string, host: number): Promise<{wish: EarlyView['wish']; cells: TraceView; counters: readonly CounterView[]} | null> {
+export async function earlyCells(
+  session: string,
+  host: number,
+): Promise<{wish: EarlyView['wish']; cells: TraceView; counters: readonly CounterView[]} | null> {
   const holder = early();
   const asked = holder?.view?.session === session && host === 0 ? holder.view.asked : undefined;
   if (holder !== undefined) holder.view = null;
@@ -248,16 +303,25 @@ export async function earlyCells(session: string, host: number): Promise<{wish: 
 export function traceSource(session: string, host: number): TraceSource {
   const query = {session, host};
   const at = (path: string): string => `trace/${path}?session=${encodeURIComponent(session)}&host=${host}`;
-  const rowsOf = (tracks: readonly number[]): unknown => tracks.map((track) => ({track}));
+  const rowsOf = (tracks: readonly number[]): unknown => tracks.map(track => ({track}));
   return {
-    info: async (options) => {
+    info: async options => {
       const info = await client().get<TraceInfo>('trace/tracks', query, options);
-      return {...info, t0: numberOf(info.t0), t1: numberOf(info.t1), tracks: info.tracks.map((track) => ({...track, busy: numberOf(track.busy)}))};
+      return {
+        ...info,
+        t0: numberOf(info.t0),
+        t1: numberOf(info.t1),
+        tracks: info.tracks.map(track => ({...track, busy: numberOf(track.busy)})),
+      };
     },
     names: async (onpage, options) => {
       let known = NO_NAMES;
-      for (let total = 1; known.names.length < total; ) {
-        const page = await client().get<{total: number} & Partial<TraceNames>>('trace/names', {...query, from: known.names.length}, options);
+      for (let total = 1; known.names.length < total;) {
+        const page = await client().get<{total: number} & Partial<TraceNames>>(
+          'trace/names',
+          {...query, from: known.names.length},
+          options,
+        );
         const {names = [], categories = [], category = []} = page;
         known = {names: [...known.names, ...names], categories, category: [...known.category, ...category]};
         total = names.length === 0 ? 0 : page.total;
@@ -265,47 +329,117 @@ export function traceSource(session: string, host: number): TraceSource {
       }
     },
     view: async (t0, t1, px, {tracks, flat, argument = ''}, options) => {
-      const rows = [...tracks.map((track) => ({track})), ...flat.map((track) => ({track, depth: [0, 0]}))];
-      const answer = await client().columns(at('view'), {t0: Math.floor(t0), t1: Math.ceil(t1), px, rows, ...(argument === '' ? {} : {argument})}, options);
+      const rows = [...tracks.map(track => ({track})), ...flat.map(track => ({track, depth: [0, 0]}))];
+      const answer = await client().columns(
+        at('view'),
+        {t0: Math.floor(t0), t1: Math.ceil(t1), px, rows, ...(argument === '' ? {} : {argument})},
+        options,
+      );
       return viewFrom(answer);
     },
     counters: async (t0, t1, px, tracks, options) => {
       if (tracks.length === 0) return [];
-      const answer = await client().columns(at('counters'), {t0: Math.floor(t0), t1: Math.ceil(t1), px, rows: rowsOf(tracks)}, options);
+      const answer = await client().columns(
+        at('counters'),
+        {t0: Math.floor(t0), t1: Math.ceil(t1), px, rows: rowsOf(tracks)},
+        options,
+      );
       return countersFrom(answer);
     },
-    slice: async (id) => {
+    slice: async id => {
       const detail = await client().get<SliceDetail>('trace/slice', {...query, id});
-      return {...numbers(detail), self: numberOf(detail.self), parents: detail.parents.map(numbers), flows: detail.flows.map(numbers), ...(detail.launched === undefined ? {} : {launched: {...detail.launched, time: numberOf(detail.launched.time), slices: detail.launched.slices.map(numbers)}})};
+      return {
+        ...numbers(detail),
+        self: numberOf(detail.self),
+        parents: detail.parents.map(numbers),
+        flows: detail.flows.map(numbers),
+        ...(detail.launched === undefined
+          ? {}
+          : {
+              launched: {
+                ...detail.launched,
+                time: numberOf(detail.launched.time),
+                slices: detail.launched.slices.map(numbers),
+              },
+            }),
+      };
     },
     search: async (q, where, {after, limit, px}, options) => {
-      const answer = await client().ask<{total: number; hits: readonly SliceInfo[]; per_px: readonly number[]}>(at('search'), {q, limit, px, ...(where === null ? {} : bodyOf(where)), ...(after === null ? {} : {after})}, options);
+      const answer = await client().ask<{total: number; hits: readonly SliceInfo[]; per_px: readonly number[]}>(
+        at('search'),
+        {q, limit, px, ...(where === null ? {} : bodyOf(where)), ...(after === null ? {} : {after})},
+        options,
+      );
       return {...answer, hits: answer.hits.map(numbers)};
     },
     stats: async (areas, by, options) => {
-      const answer = await client().ask<{total: number; rows: readonly (Omit<GroupTotal, 'id'> & {id?: number; label?: number})[]}>(at('stats'), {...areasOf(areas), by}, options);
-      return {total: answer.total, rows: answer.rows.map((row) => ({...row, id: row.label ?? row.id ?? null, min: numberOf(row.min), total: numberOf(row.total), self: numberOf(row.self), p50: numberOf(row.p50), p99: numberOf(row.p99), max: numberOf(row.max)}))};
+      const answer = await client().ask<{
+        total: number;
+        rows: readonly (Omit<GroupTotal, 'id'> & {id?: number; label?: number})[];
+      }>(at('stats'), {...areasOf(areas), by}, options);
+      return {
+        total: answer.total,
+        rows: answer.rows.map(row => ({
+          ...row,
+          id: row.label ?? row.id ?? null,
+          min: numberOf(row.min),
+          total: numberOf(row.total),
+          self: numberOf(row.self),
+          p50: numberOf(row.p50),
+          p99: numberOf(row.p99),
+          max: numberOf(row.max),
+        })),
+      };
     },
     counterStats: async (areas, options) => {
       const {rows} = await client().ask<{rows: readonly CounterTotal[]}>(at('counter_stats'), areasOf(areas), options);
-      return rows.map((row) => ({...row, min: numberOf(row.min), max: numberOf(row.max), mean: numberOf(row.mean), first: numberOf(row.first), last: numberOf(row.last), integral: numberOf(row.integral)}));
+      return rows.map(row => ({
+        ...row,
+        min: numberOf(row.min),
+        max: numberOf(row.max),
+        mean: numberOf(row.mean),
+        first: numberOf(row.first),
+        last: numberOf(row.last),
+        integral: numberOf(row.integral),
+      }));
     },
-    about: (options) => client().get<TraceAbout>('trace/about', query, options),
+    about: options => client().get<TraceAbout>('trace/about', query, options),
     flame: async (areas, shape, options) => {
-      const answer = await client().ask<{nodes: readonly FlameNode[]; left_out: number}>(at('flame'), {...areasOf(areas), ...shape}, options);
-      return {...answer, nodes: answer.nodes.map((node) => ({...node, total: numberOf(node.total), self: numberOf(node.self)}))};
-    },
-    steps: async (options) => {
-      const answer = await client().get<{start_ns?: number | string; t0: unknown; t1: unknown; steps: readonly {name: string; begin: unknown; end: unknown}[]}>('trace/steps', query, options);
+      const answer = await client().ask<{nodes: readonly FlameNode[]; left_out: number}>(
+        at('flame'),
+        {...areasOf(areas), ...shape},
+        options,
+      );
       return {
-        start: answer.start_ns === undefined ? null : numberOf(answer.start_ns) / 1e9, t0: numberOf(answer.t0), t1: numberOf(answer.t1),
-        steps: answer.steps.map((step) => ({name: step.name, begin: numberOf(step.begin), end: numberOf(step.end)})),
+        ...answer,
+        nodes: answer.nodes.map(node => ({...node, total: numberOf(node.total), self: numberOf(node.self)})),
+      };
+    },
+    steps: async options => {
+      const answer = await client().get<{
+        start_ns?: number | string;
+        t0: unknown;
+        t1: unknown;
+        steps: readonly {name: string; begin: unknown; end: unknown}[];
+      }>('trace/steps', query, options);
+      return {
+        start: answer.start_ns === undefined ? null : numberOf(answer.start_ns) / 1e9,
+        t0: numberOf(answer.t0),
+        t1: numberOf(answer.t1),
+        steps: answer.steps.map(step => ({name: step.name, begin: numberOf(step.begin), end: numberOf(step.end)})),
       };
     },
     flows: async (t0, t1, limit, kind, options) => {
-      const answer = await client().ask<{total: number; flows: readonly FlowArrow[]}>(at('flows'), {t0: Math.floor(t0), t1: Math.ceil(t1), limit, kind}, options);
+      const answer = await client().ask<{total: number; flows: readonly FlowArrow[]}>(
+        at('flows'),
+        {t0: Math.floor(t0), t1: Math.ceil(t1), limit, kind},
+        options,
+      );
       const end = (one: FlowEnd): FlowEnd => ({...one, begin: numberOf(one.begin), dur: numberOf(one.dur)});
-      return {total: answer.total, flows: answer.flows.map((flow) => ({...flow, from: end(flow.from), to: end(flow.to)}))};
+      return {
+        total: answer.total,
+        flows: answer.flows.map(flow => ({...flow, from: end(flow.from), to: end(flow.to)})),
+      };
     },
     exportUrl: (t0, t1, tracks = []) => {
       const url = new URL(client().url('trace/export', {...query, t0: Math.floor(t0), t1: Math.ceil(t1)}));

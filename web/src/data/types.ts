@@ -134,7 +134,13 @@ export interface RunNotes {
 export interface SessionNotes {
   name?: string;
   note?: string; // Markdown
-  pins?: readonly {readonly text: string; readonly tool?: string; readonly filter?: string; readonly t0?: number; readonly t1?: number}[];
+  pins?: readonly {
+    readonly text: string;
+    readonly tool?: string;
+    readonly filter?: string;
+    readonly t0?: number;
+    readonly t1?: number;
+  }[];
 }
 
 export interface Sidecar {

@@ -4,7 +4,19 @@ import {BASIS_POINTS} from './histogram.ts';
 import {unbroken} from './in-order.ts';
 import type {Ink} from './ink.ts';
 import {nearestIndex, nearestRun} from './nearest.ts';
-import {atX, drawCrosshair, drawXAxis, drawYAxis, type Labels, type Plane, type Size, xOf, yMargin, yOf, drawStretch} from './plane.ts';
+import {
+  atX,
+  drawCrosshair,
+  drawXAxis,
+  drawYAxis,
+  type Labels,
+  type Plane,
+  type Size,
+  xOf,
+  yMargin,
+  yOf,
+  drawStretch,
+} from './plane.ts';
 
 export interface BandSeries {
   readonly colour: string;
@@ -39,7 +51,12 @@ export function bandRange(all: readonly BandSeries[]): {x0: number; x1: number; 
   return {x0, x1, y0: y0 - room, y1: y1 + room};
 }
 
-export function drawBands(g: CanvasRenderingContext2D, size: Size, all: readonly BandSeries[], options: BandOptions): Plane {
+export function drawBands(
+  g: CanvasRenderingContext2D,
+  size: Size,
+  all: readonly BandSeries[],
+  options: BandOptions,
+): Plane {
   const {ink} = options;
   const range = bandRange(all);
   const left = yMargin(g, ink, range.y0, range.y1, size.height - 26, options.valueLabels);
@@ -58,14 +75,20 @@ export function drawBands(g: CanvasRenderingContext2D, size: Size, all: readonly
 
 /** What is drawn in one piece: steps of one strand, none of them without values. */
 export function bandPieces({percentiles, strands}: BandSeries): number[][] {
-  return strands.flatMap((strand) => unbroken(strand, (i) => Number.isNaN(percentiles[i * NINE + 4]!)));
+  return strands.flatMap(strand => unbroken(strand, i => Number.isNaN(percentiles[i * NINE + 4]!)));
 }
 
 function drawOne(g: CanvasRenderingContext2D, plane: Plane, series: BandSeries, ink: Ink): void {
   for (const piece of bandPieces(series)) drawPiece(g, plane, series, piece, ink);
 }
 
-function drawPiece(g: CanvasRenderingContext2D, plane: Plane, {times, percentiles, colour}: BandSeries, piece: readonly number[], ink: Ink): void {
+function drawPiece(
+  g: CanvasRenderingContext2D,
+  plane: Plane,
+  {times, percentiles, colour}: BandSeries,
+  piece: readonly number[],
+  ink: Ink,
+): void {
   const line = (indices: readonly number[], k: number): void => {
     for (const i of indices) g.lineTo(xOf(plane, times[i]!), yOf(plane, percentiles[i * NINE + k]!));
   };
@@ -89,11 +112,18 @@ function drawPiece(g: CanvasRenderingContext2D, plane: Plane, {times, percentile
     // A single step has no area: its percentiles are ticks.
     const i = piece[0]!;
     const x = Math.max(plane.left, Math.min(plane.right - 12, xOf(plane, times[i]!) - 6));
-    for (let k = 0; k < NINE; k++) g.fillRect(x, Math.round(yOf(plane, percentiles[i * NINE + k]!)), 12, k === 4 ? 2 : 1);
+    for (let k = 0; k < NINE; k++)
+      g.fillRect(x, Math.round(yOf(plane, percentiles[i * NINE + k]!)), 12, k === 4 ? 2 : 1);
   }
 }
 
-function drawDots(g: CanvasRenderingContext2D, plane: Plane, {times, percentiles, colour}: BandSeries, at: number, ink: Ink): void {
+function drawDots(
+  g: CanvasRenderingContext2D,
+  plane: Plane,
+  {times, percentiles, colour}: BandSeries,
+  at: number,
+  ink: Ink,
+): void {
   const [first, end] = nearestRun(times, at);
   for (let at = first * NINE; at < end * NINE; at++) {
     if (Number.isNaN(percentiles[at]!)) continue;

@@ -15,7 +15,12 @@ export interface ExportOptions {
 
 const ROW = 16;
 
-function legendRows(pen: Pen, model: ChartModel, width: number, ink: Ink): {label: string; colour: string; dash: readonly number[]; x: number; y: number}[] {
+function legendRows(
+  pen: Pen,
+  model: ChartModel,
+  width: number,
+  ink: Ink,
+): {label: string; colour: string; dash: readonly number[]; x: number; y: number}[] {
   pen.font = `400 11px ${ink.font}`;
   const out = [];
   let [x, y] = [8, 0];
@@ -32,13 +37,27 @@ function legendRows(pen: Pen, model: ChartModel, width: number, ink: Ink): {labe
   return out;
 }
 
-function paint(pen: Pen, model: ChartModel, ink: Ink, options: ExportOptions, legend: ReturnType<typeof legendRows>, total: number): void {
+function paint(
+  pen: Pen,
+  model: ChartModel,
+  ink: Ink,
+  options: ExportOptions,
+  legend: ReturnType<typeof legendRows>,
+  total: number,
+): void {
   if (options.background) {
     pen.fillStyle = ink.surface;
     pen.fillRect(0, 0, options.width, total);
   }
   const titles = options.titles;
-  const layout = layoutChart({...model, labels: false}, options.width, options.height, ink, pen, titles ? {top: 18, bottom: 16, left: 14} : {});
+  const layout = layoutChart(
+    {...model, labels: false},
+    options.width,
+    options.height,
+    ink,
+    pen,
+    titles ? {top: 18, bottom: 16, left: 14} : {},
+  );
   for (const _ of paintChart(pen, {...model, labels: false}, layout, ink)) void _;
   if (titles) {
     pen.textAlign = 'left';
@@ -74,7 +93,11 @@ function paint(pen: Pen, model: ChartModel, ink: Ink, options: ExportOptions, le
   }
 }
 
-function prepare(model: ChartModel, ink: Ink, options: ExportOptions): {measure: CanvasRenderingContext2D; legend: ReturnType<typeof legendRows>; total: number} {
+function prepare(
+  model: ChartModel,
+  ink: Ink,
+  options: ExportOptions,
+): {measure: CanvasRenderingContext2D; legend: ReturnType<typeof legendRows>; total: number} {
   const measure = document.createElement('canvas').getContext('2d');
   if (measure === null) throw new Error('2d canvas is not available');
   const legend = options.legend ? legendRows(measure, model, options.width, ink) : [];
@@ -97,5 +120,7 @@ export function chartToPng(model: ChartModel, ink: Ink, options: ExportOptions, 
   const pen = canvas.getContext('2d')!;
   pen.scale(ratio, ratio);
   paint(pen, model, ink, options, legend, total);
-  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob === null ? reject(new Error('the picture is too large')) : resolve(blob)), 'image/png'));
+  return new Promise((resolve, reject) =>
+    canvas.toBlob(blob => (blob === null ? reject(new Error('the picture is too large')) : resolve(blob)), 'image/png'),
+  );
 }

@@ -31,7 +31,14 @@ export interface Margins {
   readonly left?: number;
 }
 
-export function layoutChart(model: ChartModel, width: number, height: number, ink: Ink, pen: Pen, extra: Margins = {}): ChartLayout {
+export function layoutChart(
+  model: ChartModel,
+  width: number,
+  height: number,
+  ink: Ink,
+  pen: Pen,
+  extra: Margins = {},
+): ChartLayout {
   const xDomain = model.xView ?? xRange(model);
   const {domain: yDomain, above, below} = yRange(model, xDomain);
   const top = 6 + (extra.top ?? 0);
@@ -46,9 +53,20 @@ export function layoutChart(model: ChartModel, width: number, height: number, in
   const x = createScale(model.xScale, xDomain);
   const xTicks = ticksOf(x, model.xKind, Math.max(2, Math.floor((right - left) / (model.xKind === 'wall' ? 76 : 64))));
   return {
-    width, height, left, right, top, bottom, x, y, xTicks, yTicks, above, below,
-    px: (v) => left + x.at(v) * (right - left),
-    py: (v) => {
+    width,
+    height,
+    left,
+    right,
+    top,
+    bottom,
+    x,
+    y,
+    xTicks,
+    yTicks,
+    above,
+    below,
+    px: v => left + x.at(v) * (right - left),
+    py: v => {
       const share = y.at(v);
       // Values that a log axis cannot show lie at the lower edge.
       return share === -Infinity ? bottom : bottom - Math.max(-50, Math.min(51, share)) * (bottom - top);
@@ -78,7 +96,8 @@ function xRange(model: ChartModel): Domain {
     }
   }
   if (!(lo <= hi)) return model.xScale === 'log' ? [1, 10] : [0, 1];
-  if (lo === hi) return model.xScale === 'log' ? [lo / 2, lo * 2] : model.xKind === 'step' ? [lo - 1, hi + 1] : [lo - 0.5, hi + 0.5];
+  if (lo === hi)
+    return model.xScale === 'log' ? [lo / 2, lo * 2] : model.xKind === 'step' ? [lo - 1, hi + 1] : [lo - 0.5, hi + 0.5];
   return [lo, hi];
 }
 

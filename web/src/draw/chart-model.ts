@@ -69,4 +69,12 @@ export interface ChartOverlay {
   readonly box: {readonly x0: number; readonly y0: number; readonly x1: number; readonly y1: number} | null; // zoom rectangle, px
 }
 
-export const NO_OVERLAY: ChartOverlay = {cross: null, hot: -1, dots: [], step: null, end: null, prospect: null, box: null};
+export const NO_OVERLAY: ChartOverlay = {
+  cross: null,
+  hot: -1,
+  dots: [],
+  step: null,
+  end: null,
+  prospect: null,
+  box: null,
+};

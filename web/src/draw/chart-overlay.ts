@@ -12,7 +12,13 @@ import {formatStep} from '../text/format.ts';
 
 const VEIL = 0.55; // leaves 45 % of the others
 
-export function paintOverlay(pen: Pen & CanvasRenderingContext2D, model: ChartModel, layout: ChartLayout, ink: Ink, over: ChartOverlay): void {
+export function paintOverlay(
+  pen: Pen & CanvasRenderingContext2D,
+  model: ChartModel,
+  layout: ChartLayout,
+  ink: Ink,
+  over: ChartOverlay,
+): void {
   const {left, right, top, bottom} = layout;
   pen.clearRect(0, 0, layout.width, layout.height);
   const hot = model.series[over.hot];
@@ -61,7 +67,12 @@ export function paintOverlay(pen: Pen & CanvasRenderingContext2D, model: ChartMo
     pen.fillRect(Math.min(x0, x1), Math.min(y0, y1), Math.abs(x1 - x0), Math.abs(y1 - y0));
     pen.strokeStyle = ink.accent;
     pen.lineWidth = 1;
-    pen.strokeRect(Math.round(Math.min(x0, x1)) + 0.5, Math.round(Math.min(y0, y1)) + 0.5, Math.abs(x1 - x0), Math.abs(y1 - y0));
+    pen.strokeRect(
+      Math.round(Math.min(x0, x1)) + 0.5,
+      Math.round(Math.min(y0, y1)) + 0.5,
+      Math.abs(x1 - x0),
+      Math.abs(y1 - y0),
+    );
   }
 }
 
@@ -76,12 +87,18 @@ function paintSelection(pen: Pen, layout: ChartLayout, ink: Ink, step: number, e
   for (const edge of [step, end]) {
     if (edge === null) continue;
     const px = layout.px(edge);
-    if (px >= layout.left - 1 && px <= layout.right + 1) pen.fillRect(Math.round(px), layout.top, 1, layout.bottom - layout.top);
+    if (px >= layout.left - 1 && px <= layout.right + 1)
+      pen.fillRect(Math.round(px), layout.top, 1, layout.bottom - layout.top);
   }
 }
 
 /** The label of a chosen step on the axis. */
-export function plateBox(pen: Pen, layout: ChartLayout, ink: Ink, value: number): {x: number; y: number; w: number; h: number; text: string} {
+export function plateBox(
+  pen: Pen,
+  layout: ChartLayout,
+  ink: Ink,
+  value: number,
+): {x: number; y: number; w: number; h: number; text: string} {
   const text = formatStep(value);
   pen.font = `600 ${TICK_FONT}px ${ink.font}`;
   const w = pen.measureText(text).width + 10;
@@ -89,7 +106,13 @@ export function plateBox(pen: Pen, layout: ChartLayout, ink: Ink, value: number)
   return {x, y: layout.bottom + 2, w, h: 16, text};
 }
 
-function paintPlate(pen: CanvasRenderingContext2D, layout: ChartLayout, ink: Ink, value: number, opacity: number): void {
+function paintPlate(
+  pen: CanvasRenderingContext2D,
+  layout: ChartLayout,
+  ink: Ink,
+  value: number,
+  opacity: number,
+): void {
   const px = layout.px(value);
   if (px < layout.left - 1 || px > layout.right + 1) return;
   const box = plateBox(pen, layout, ink, value);

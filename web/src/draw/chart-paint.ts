@@ -18,7 +18,13 @@ export interface PaintOptions {
   readonly bare?: boolean;
 }
 
-export function* paintChart(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink, options: PaintOptions = {plates: []}): Generator<void> {
+export function* paintChart(
+  pen: Pen,
+  model: ChartModel,
+  layout: ChartLayout,
+  ink: Ink,
+  options: PaintOptions = {plates: []},
+): Generator<void> {
   const bare = options.bare === true;
   if (!bare) paintAxes(pen, layout, ink, options.plates, model.series.length > 0);
   const {left, right, top, bottom} = layout;
@@ -29,7 +35,8 @@ export function* paintChart(pen: Pen, model: ChartModel, layout: ChartLayout, in
   const count = model.series.length;
   const width = count > 60 ? 1 : count > 12 ? 1.25 : 1.5;
   const fade = count > 60 ? 0.7 : 1;
-  for (const series of model.series) if (series.bandLo !== undefined && series.bandHi !== undefined) paintBand(pen, series, layout, ink);
+  for (const series of model.series)
+    if (series.bandLo !== undefined && series.bandHi !== undefined) paintBand(pen, series, layout, ink);
   if (count <= 12) {
     for (const series of model.series) {
       if (series.raw === undefined || model.ghost <= 0 || !series.exact) continue;
@@ -119,7 +126,13 @@ function paintAxes(pen: Pen, layout: ChartLayout, ink: Ink, plates: readonly num
     const label = under === null ? layout.xTicks.labels[i]! : `${under.slice(5)} ${layout.xTicks.labels[i]!}`;
     const half = pen.measureText(label).width / 2;
     const at = Math.min(Math.max(x, left + half - 6), width - half - 2);
-    if (at - half < free || plates.some((plate) => Math.abs(layout.px(plate) - at) < half + pen.measureText(formatStep(plate)).width / 2 + PLATE_ROOM)) return;
+    if (
+      at - half < free ||
+      plates.some(
+        plate => Math.abs(layout.px(plate) - at) < half + pen.measureText(formatStep(plate)).width / 2 + PLATE_ROOM,
+      )
+    )
+      return;
     pen.fillStyle = ink.text3;
     pen.fillText(label, at, bottom + 5);
     free = at + half + 6;
@@ -193,7 +206,12 @@ function paintParts(pen: Pen, series: ChartSeries, layout: ChartLayout, ghost: n
     const to = starts[k + 1] ?? series.x.length;
     let cut = from;
     while (cut < to && series.x[cut]! < cutoff) cut++;
-    const part = (a: number, b: number): ChartSeries => ({...series, parts: false, x: slice(series.x, a, b), y: slice(series.y, a, b)});
+    const part = (a: number, b: number): ChartSeries => ({
+      ...series,
+      parts: false,
+      x: slice(series.x, a, b),
+      y: slice(series.y, a, b),
+    });
     pen.setLineDash([...series.dash]);
     const solid = part(from, cut);
     line(pen, solid, solid.y, layout);
@@ -218,7 +236,13 @@ function paintBand(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink)
     while (from < x.length && !(Number.isFinite(bandLo![from]!) && Number.isFinite(bandHi![from]!))) from++;
     let to = from;
     while (to < x.length && Number.isFinite(bandLo![to]!) && Number.isFinite(bandHi![to]!)) to++;
-    if (to - from === 1) pen.fillRect(layout.px(x[from]!) - 3, layout.py(bandHi![from]!), 6, layout.py(bandLo![from]!) - layout.py(bandHi![from]!));
+    if (to - from === 1)
+      pen.fillRect(
+        layout.px(x[from]!) - 3,
+        layout.py(bandHi![from]!),
+        6,
+        layout.py(bandLo![from]!) - layout.py(bandHi![from]!),
+      );
     if (to - from > 1) {
       pen.beginPath();
       for (let i = from; i < to; i++) {
@@ -398,11 +422,12 @@ export const LABEL_ROOM = 96;
 /** Names at the right end of the lines, pushed apart. */
 function paintLabels(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink): void {
   const labels = [];
-  const grouped = model.series.some((series) => series.run < 0);
+  const grouped = model.series.some(series => series.run < 0);
   for (const series of model.series) {
     if (grouped && series.run >= 0) continue; // members behind their group's line
     let last = -1;
-    for (let i = 0; i < series.x.length; i++) if (Number.isFinite(series.y[i]!) && series.x[i]! <= layout.x.domain[1]) last = i;
+    for (let i = 0; i < series.x.length; i++)
+      if (Number.isFinite(series.y[i]!) && series.x[i]! <= layout.x.domain[1]) last = i;
     if (last >= 0) labels.push({y: Math.max(layout.top, Math.min(layout.bottom, layout.py(series.y[last]!))), series});
   }
   labels.sort((a, b) => a.y - b.y);

@@ -83,7 +83,9 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
         }
         onto.setTransform(ratio, 0, 0, ratio, 0, 0);
         if (whole) onto.clearRect(0, 0, width, height);
-        painting = paintChart(onto, next, nextLayout, nextInk, {plates: [overlay.step, overlay.end].filter((v) => v !== null)});
+        painting = paintChart(onto, next, nextLayout, nextInk, {
+          plates: [overlay.step, overlay.end].filter(v => v !== null),
+        });
         if (whole) for (const _ of painting) void _;
       }
       if (painting.next().done !== true) return false;
@@ -151,7 +153,7 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
       enqueueOverlay(paintTop, first);
     },
     pick,
-    snap: (x) => {
+    snap: x => {
       findNearest(x);
       let best: number | null = null;
       let distance = Infinity;
@@ -194,7 +196,14 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
 }
 
 /** Distance of a pixel to the segment from point k to k + 1 (or to the point itself at an end). */
-function segmentDistance(xs: ArrayLike<number>, ys: ArrayLike<number>, k: number, x: number, y: number, layout: ChartLayout): number {
+function segmentDistance(
+  xs: ArrayLike<number>,
+  ys: ArrayLike<number>,
+  k: number,
+  x: number,
+  y: number,
+  layout: ChartLayout,
+): number {
   const a = k < 0 ? 0 : k;
   const b = k + 1 >= xs.length ? xs.length - 1 : k + 1;
   const ax = layout.px(xs[a]!);

@@ -28,7 +28,14 @@ export interface CloudStyle {
 export interface CloudPainter {
   readonly kind: 'webgl' | 'canvas';
   /** colours: r g b a … a byte each; sizes: a byte each, 64 = 1. */
-  paint(target: CanvasRenderingContext2D, cloud: Cloud, colours: Uint8Array, sizes: Uint8Array, camera: Camera, style: CloudStyle): void;
+  paint(
+    target: CanvasRenderingContext2D,
+    cloud: Cloud,
+    colours: Uint8Array,
+    sizes: Uint8Array,
+    camera: Camera,
+    style: CloudStyle,
+  ): void;
 }
 
 const VERTEX = `#version 300 es
@@ -73,11 +80,21 @@ export function createGlPainter(): CloudPainter | null {
   const program = gl && linkProgram(gl, VERTEX, FRAGMENT);
   if (!gl || !program) return null;
   const at = (name: string): WebGLUniformLocation | null => gl.getUniformLocation(program, name);
-  const uniform = {matrix: at('matrix'), pointPx: at('pointPx'), distance: at('distance'), flatness: at('flatness'), cells: at('cells'), isSprite: at('isSprite'), ground: at('ground'), sheet: at('sheet'), cellShare: at('cellShare')};
+  const uniform = {
+    matrix: at('matrix'),
+    pointPx: at('pointPx'),
+    distance: at('distance'),
+    flatness: at('flatness'),
+    cells: at('cells'),
+    isSprite: at('isSprite'),
+    ground: at('ground'),
+    sheet: at('sheet'),
+    cellShare: at('cellShare'),
+  };
   const array = gl.createVertexArray();
   const texture = gl.createTexture();
   gl.bindVertexArray(array);
-  const buffers = [0, 1, 2, 3].map((place) => {
+  const buffers = [0, 1, 2, 3].map(place => {
     const made = gl.createBuffer();
     gl.bindBuffer(gl.ARRAY_BUFFER, made);
     gl.enableVertexAttribArray(place);
@@ -102,14 +119,32 @@ export function createGlPainter(): CloudPainter | null {
     sheet = sprite.image;
     gl!.bindTexture(gl!.TEXTURE_2D, texture);
     gl!.texImage2D(gl!.TEXTURE_2D, 0, gl!.RGBA, gl!.RGBA, gl!.UNSIGNED_BYTE, sprite.image as TexImageSource);
-    for (const [what, value] of [[gl!.TEXTURE_MIN_FILTER, gl!.LINEAR], [gl!.TEXTURE_MAG_FILTER, gl!.NEAREST], [gl!.TEXTURE_WRAP_S, gl!.CLAMP_TO_EDGE], [gl!.TEXTURE_WRAP_T, gl!.CLAMP_TO_EDGE]] as const) gl!.texParameteri(gl!.TEXTURE_2D, what, value);
+    for (const [what, value] of [
+      [gl!.TEXTURE_MIN_FILTER, gl!.LINEAR],
+      [gl!.TEXTURE_MAG_FILTER, gl!.NEAREST],
+      [gl!.TEXTURE_WRAP_S, gl!.CLAMP_TO_EDGE],
+      [gl!.TEXTURE_WRAP_T, gl!.CLAMP_TO_EDGE],
+    ] as const)
+      gl!.texParameteri(gl!.TEXTURE_2D, what, value);
   }
   return {
     kind: 'webgl',
     paint(target, cloud, colours, sizes, camera, style) {
       const {width, height} = target.canvas;
       if (width === 0 || height === 0) return;
-      const now = [cloud.scene, cloud.rows, colours, sizes, camera, style.pointPx, style.ground.join(), style.flat, style.sprite?.image, width, height];
+      const now = [
+        cloud.scene,
+        cloud.rows,
+        colours,
+        sizes,
+        camera,
+        style.pointPx,
+        style.ground.join(),
+        style.flat,
+        style.sprite?.image,
+        width,
+        height,
+      ];
       if (now.some((value, i) => value !== last[i])) {
         last = now;
         if (canvas.width < width) canvas.width = width;
@@ -138,7 +173,11 @@ export function createGlPainter(): CloudPainter | null {
           gl.bindTexture(gl.TEXTURE_2D, texture);
           gl.uniform1i(uniform.sheet, 0);
           gl.uniform2f(uniform.cells, Math.max(1, Math.floor(style.sprite.image.width / style.sprite.width)), 1);
-          gl.uniform2f(uniform.cellShare, style.sprite.width / style.sprite.image.width, style.sprite.height / style.sprite.image.height);
+          gl.uniform2f(
+            uniform.cellShare,
+            style.sprite.width / style.sprite.image.width,
+            style.sprite.height / style.sprite.image.height,
+          );
         }
         gl.drawArrays(gl.POINTS, 0, Math.floor(cloud.scene.length / 3));
         gl.bindVertexArray(null);
@@ -163,7 +202,17 @@ export function createFlatPainter(): CloudPainter {
         if (style.sprite) {
           const {image, width: w, height: h} = style.sprite;
           const row = cloud.rows[i]!;
-          target.drawImage(image, (row % columns) * w, Math.floor(row / columns) * h, w, h, x[i]! - px / 2, y[i]! - px / 2, px, px);
+          target.drawImage(
+            image,
+            (row % columns) * w,
+            Math.floor(row / columns) * h,
+            w,
+            h,
+            x[i]! - px / 2,
+            y[i]! - px / 2,
+            px,
+            px,
+          );
         } else {
           target.fillStyle = `rgb(${colours[i * 4]} ${colours[i * 4 + 1]} ${colours[i * 4 + 2]} / ${colours[i * 4 + 3]! / 255})`;
           target.fillRect(x[i]! - px / 2, y[i]! - px / 2, px, px);

@@ -5,7 +5,18 @@ import {type HistogramSeries, peak, quantile, rowTotal} from './histogram.ts';
 import {unbroken} from './in-order.ts';
 import type {Ink} from './ink.ts';
 import {slotInk} from './palette.ts';
-import {atY, drawXAxis, drawYAxis, type Labels, type Plane, type Size, xOf, yMargin, yOf, drawStretch} from './plane.ts';
+import {
+  atY,
+  drawXAxis,
+  drawYAxis,
+  type Labels,
+  type Plane,
+  type Size,
+  xOf,
+  yMargin,
+  yOf,
+  drawStretch,
+} from './plane.ts';
 
 export interface HeatOptions {
   readonly ink: Ink;
@@ -47,7 +58,12 @@ export function heatShare(cell: number, most: number, logColour: boolean): numbe
   return logColour ? Math.log1p((cell / most) * 60) / Math.log(61) : cell / most;
 }
 
-export function drawHeat(g: CanvasRenderingContext2D, size: Size, series: HistogramSeries, options: HeatOptions): HeatLayout {
+export function drawHeat(
+  g: CanvasRenderingContext2D,
+  size: Size,
+  series: HistogramSeries,
+  options: HeatOptions,
+): HeatLayout {
   const {ink} = options;
   const bins = series.edges.length - 1;
   const n = series.steps.length;
@@ -55,8 +71,17 @@ export function drawHeat(g: CanvasRenderingContext2D, size: Size, series: Histog
   const y0 = series.edges[0] ?? 0;
   const y1 = series.edges[bins] ?? 1;
   const left = yMargin(g, ink, y0, y1, size.height - 30, options.valueLabels);
-  const plane: Plane = {left, right: size.width - 12, top: 8, bottom: size.height - 20, x0: bounds[0]!, x1: bounds[n]!, y0, y1};
-  const borders = bounds.map((t) => xOf(plane, t));
+  const plane: Plane = {
+    left,
+    right: size.width - 12,
+    top: 8,
+    bottom: size.height - 20,
+    x0: bounds[0]!,
+    x1: bounds[n]!,
+    y0,
+    y1,
+  };
+  const borders = bounds.map(t => xOf(plane, t));
   const table = mapTable('seq', ink.dark);
   const most = peak(series, options.density);
   for (let s = 0; s < n; s++) {
@@ -76,7 +101,10 @@ export function drawHeat(g: CanvasRenderingContext2D, size: Size, series: Histog
   drawYAxis(g, plane, ink, options.valueLabels, false);
   drawXAxis(g, plane, ink, options.timeLabels, size.width);
   if (options.range != null) drawStretch(g, plane, borders[options.range[0]]!, borders[options.range[1] + 1]!, ink);
-  for (const [index, colour] of [[options.selected, ink.accent], [options.hover?.step ?? -1, ink.lineStrong]] as const) {
+  for (const [index, colour] of [
+    [options.selected, ink.accent],
+    [options.hover?.step ?? -1, ink.lineStrong],
+  ] as const) {
     if (index < 0 || index >= n) continue;
     g.fillStyle = colour;
     g.fillRect(Math.round((borders[index]! + borders[index + 1]!) / 2), plane.top, 1, plane.bottom - plane.top);
@@ -98,7 +126,7 @@ function drawQuantiles(g: CanvasRenderingContext2D, plane: Plane, series: Histog
     g.setLineDash(share === 0.5 ? [] : [3, 3]);
     g.beginPath();
     const values = Array.from(series.steps, (_, s) => quantile(series, s, share));
-    for (const piece of options.strands.flatMap((strand) => unbroken(strand, (s) => Number.isNaN(values[s]!)))) {
+    for (const piece of options.strands.flatMap(strand => unbroken(strand, s => Number.isNaN(values[s]!)))) {
       piece.forEach((s, i) => g[i === 0 ? 'moveTo' : 'lineTo'](xOf(plane, options.times[s]!), yOf(plane, values[s]!)));
     }
     g.stroke();
@@ -106,7 +134,12 @@ function drawQuantiles(g: CanvasRenderingContext2D, plane: Plane, series: Histog
   g.setLineDash([]);
 }
 
-export function pickHeat({plane, borders, bins}: HeatLayout, series: HistogramSeries, x: number, y: number): {step: number; bin: number} | null {
+export function pickHeat(
+  {plane, borders, bins}: HeatLayout,
+  series: HistogramSeries,
+  x: number,
+  y: number,
+): {step: number; bin: number} | null {
   if (x < plane.left || x > plane.right || y < plane.top || y > plane.bottom || borders.length < 2) return null;
   let step = 0;
   while (step < borders.length - 2 && x >= borders[step + 1]!) step++;
@@ -115,4 +148,3 @@ export function pickHeat({plane, borders, bins}: HeatLayout, series: HistogramSe
   while (bin < bins - 1 && value >= series.edges[bin + 1]!) bin++;
   return {step, bin};
 }
-

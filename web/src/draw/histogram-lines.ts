@@ -30,7 +30,12 @@ export function outlineRange(lines: readonly Outline[]): {x0: number; x1: number
 
 const centre = (edges: Float64Array, b: number): number => (edges[b]! + edges[b + 1]!) / 2;
 
-export function drawOutlines(g: CanvasRenderingContext2D, size: Size, lines: readonly Outline[], options: OutlineOptions): Plane {
+export function drawOutlines(
+  g: CanvasRenderingContext2D,
+  size: Size,
+  lines: readonly Outline[],
+  options: OutlineOptions,
+): Plane {
   const {ink, hover} = options;
   const range = outlineRange(lines);
   const left = yMargin(g, ink, range.y0, range.y1, size.height - 26, options.countLabels);
@@ -46,7 +51,8 @@ export function drawOutlines(g: CanvasRenderingContext2D, size: Size, lines: rea
     g.globalAlpha = hover && !hot ? 0.45 : lines.length > 60 && !hot && !line.strong ? 0.7 : 1;
     g.setLineDash([...line.dash]);
     g.beginPath();
-    for (let b = 0; b < line.heights.length; b++) g.lineTo(xOf(plane, centre(line.edges, b)), yOf(plane, line.heights[b]!));
+    for (let b = 0; b < line.heights.length; b++)
+      g.lineTo(xOf(plane, centre(line.edges, b)), yOf(plane, line.heights[b]!));
     g.stroke();
   }
   g.globalAlpha = 1;
@@ -65,7 +71,12 @@ export function drawOutlines(g: CanvasRenderingContext2D, size: Size, lines: rea
 }
 
 /** Outline and bin nearest to a pixel: the bin by x, then the line by height there. */
-export function pickOutline(plane: Plane, lines: readonly Outline[], x: number, y: number): {line: number; bin: number} | null {
+export function pickOutline(
+  plane: Plane,
+  lines: readonly Outline[],
+  x: number,
+  y: number,
+): {line: number; bin: number} | null {
   if (x < plane.left - 4 || x > plane.right + 4 || y < plane.top - 4 || y > plane.bottom + 4) return null;
   let best: {line: number; bin: number} | null = null;
   let least = Infinity;

@@ -39,8 +39,11 @@ describe('commonRange', () => {
 
 describe('a series', () => {
   const series = {
-    steps: new Float64Array([0, 10]), walls: new Float64Array([1, 2]), edges: new Float64Array([0, 1, 2, 3]),
-    counts: new Float32Array([1, 2, 1, 0, 0, 0]), percentiles: new Float32Array(),
+    steps: new Float64Array([0, 10]),
+    walls: new Float64Array([1, 2]),
+    edges: new Float64Array([0, 1, 2, 3]),
+    counts: new Float32Array([1, 2, 1, 0, 0, 0]),
+    percentiles: new Float32Array(),
     stats: new Float64Array([0, 3, 4, 6, 11, 0, NaN, NaN, 0, 0, 0, 2]),
   };
   it('has the mean and deviation of its sums', () => {
@@ -63,5 +66,5 @@ describe('a series', () => {
 });
 
 it('binOf is right-open', () => {
-  expect([-1, 0, 0.5, 1, 2, 5].map((x) => binOf([0, 1, 2], x))).toEqual([0, 0, 0, 1, 1, 1]);
+  expect([-1, 0, 0.5, 1, 2, 5].map(x => binOf([0, 1, 2], x))).toEqual([0, 0, 0, 1, 1, 1]);
 });

@@ -1,8 +1,18 @@
 import {describe, expect, it} from 'vitest';
-import {adjust, difference, differenceBins, differenceLimit, paintDifference, pixelAt, UNCHANGED} from './image-diff.ts';
+import {
+  adjust,
+  difference,
+  differenceBins,
+  differenceLimit,
+  paintDifference,
+  pixelAt,
+  UNCHANGED,
+} from './image-diff.ts';
 
 const picture = (width: number, rgb: number[][]) => ({
-  width, height: rgb.length / width, data: new Uint8ClampedArray(rgb.flatMap(([r, g, b]) => [r!, g!, b!, 255])),
+  width,
+  height: rgb.length / width,
+  data: new Uint8ClampedArray(rgb.flatMap(([r, g, b]) => [r!, g!, b!, 255])),
 });
 const black = [0, 0, 0];
 const white = [255, 255, 255];
@@ -50,7 +60,10 @@ describe('difference', () => {
 });
 
 describe('adjust', () => {
-  const a = picture(2, [[10, 100, 200], [255, 0, 128]]);
+  const a = picture(2, [
+    [10, 100, 200],
+    [255, 0, 128],
+  ]);
   it('changes nothing by default', () => expect(adjust(a, UNCHANGED)).toEqual(a.data));
   it('doubles with brightness 2 and clamps', () => {
     expect([...adjust(a, {...UNCHANGED, brightness: 2}).slice(0, 3)]).toEqual([20, 200, 255]);

@@ -67,7 +67,11 @@ export function difference(a: Pixels, b: Pixels): Difference {
   const variance = (s: number, m: number): number => Math.max(0, s / n - (m / n) ** 2);
   const spread = Math.sqrt(variance(aa, ma) * variance(bb, mb));
   return {
-    width, height, values, meanAbs: sumAbs / n, largest,
+    width,
+    height,
+    values,
+    meanAbs: sumAbs / n,
+    largest,
     at: [largestAt % Math.max(1, width), Math.floor(largestAt / Math.max(1, width))],
     psnrDb: squares === 0 ? Infinity : 10 * Math.log10(1 / (squares / n)),
     correlation: spread > 1e-12 ? (ab / n - (ma / n) * (mb / n)) / spread : NaN,
@@ -78,7 +82,7 @@ export function difference(a: Pixels, b: Pixels): Difference {
 /** A range around zero that holds the difference: 0.1, 0.2, 0.4 or 1. */
 export function differenceLimit(d: Difference): number {
   const size = Math.abs(d.largest);
-  return [0.1, 0.2, 0.4].find((limit) => size <= limit) ?? 1;
+  return [0.1, 0.2, 0.4].find(limit => size <= limit) ?? 1;
 }
 
 /** Counts of the differences in `bins` equal bins over −limit…limit; beyond it the end bins count. */
@@ -91,7 +95,12 @@ export function differenceBins(d: Difference, limit: number, bins: number): Floa
 }
 
 /** Signed: blue – neutral – orange around zero. Magnitude: |A − B| on the ember map. */
-export function paintDifference(d: Difference, limit: number, how: 'signed' | 'magnitude', dark: boolean): Uint8ClampedArray {
+export function paintDifference(
+  d: Difference,
+  limit: number,
+  how: 'signed' | 'magnitude',
+  dark: boolean,
+): Uint8ClampedArray {
   const table = how === 'signed' ? mapTable('div', dark) : mapTable('ember', dark);
   const out = new Uint8ClampedArray(d.values.length * 4);
   for (let p = 0; p < d.values.length; p++) {

@@ -7,8 +7,12 @@ import {layoutRidge} from './ridge.ts';
 
 const STEPS = [0, 10, 20, 30, 10, 20];
 const series = {
-  steps: new Float64Array(STEPS), walls: new Float64Array([1, 2, 3, 4, 5, 6]), edges: new Float64Array([0, 1, 2]),
-  counts: new Float32Array([0, 1, 10, 1, 20, 1, 30, 1, 11, 1, 21, 1]), percentiles: new Float32Array(6 * 9).map((_, i) => Math.floor(i / 9)), stats: new Float64Array(36),
+  steps: new Float64Array(STEPS),
+  walls: new Float64Array([1, 2, 3, 4, 5, 6]),
+  edges: new Float64Array([0, 1, 2]),
+  counts: new Float32Array([0, 1, 10, 1, 20, 1, 30, 1, 11, 1, 21, 1]),
+  percentiles: new Float32Array(6 * 9).map((_, i) => Math.floor(i / 9)),
+  stats: new Float64Array(36),
 };
 
 it('steps that go back are put in order and each strand is remembered', () => {
@@ -18,7 +22,10 @@ it('steps that go back are put in order and each strand is remembered', () => {
   expect([...put.walls]).toEqual([1, 2, 5, 3, 6, 4]);
   expect([...put.counts].filter((_, i) => i % 2 === 0)).toEqual([0, 10, 11, 20, 21, 30]);
   expect([...put.percentiles].filter((_, i) => i % 9 === 0)).toEqual([0, 1, 4, 2, 5, 3]);
-  expect(strands).toEqual([[0, 1, 3, 5], [2, 4]]);
+  expect(strands).toEqual([
+    [0, 1, 3, 5],
+    [2, 4],
+  ]);
 });
 
 it('rising times are left as they are', () => {

@@ -23,8 +23,16 @@ export function inOrder<S extends HistogramSeries>(series: S, times: Float64Arra
   const bins = series.edges.length - 1;
   const {steps, walls, counts, percentiles, stats} = series;
   return {
-    series: {...series, steps: rows(steps, order, 1), walls: rows(walls, order, 1), counts: rows(counts, order, bins), percentiles: rows(percentiles, order, 9), stats: rows(stats, order, 6)},
-    times: rows(times, order, 1), strands,
+    series: {
+      ...series,
+      steps: rows(steps, order, 1),
+      walls: rows(walls, order, 1),
+      counts: rows(counts, order, bins),
+      percentiles: rows(percentiles, order, 9),
+      stats: rows(stats, order, 6),
+    },
+    times: rows(times, order, 1),
+    strands,
   };
 }
 

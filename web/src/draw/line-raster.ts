@@ -8,7 +8,13 @@ export interface Raster {
 }
 
 /** `x`: the axes in device pixels; `bend`: how far up a curve is at a share of a gap. */
-export function createRaster(width: number, height: number, x: readonly number[], thickness: number, bend: (share: number) => number): Raster {
+export function createRaster(
+  width: number,
+  height: number,
+  x: readonly number[],
+  thickness: number,
+  bend: (share: number) => number,
+): Raster {
   const pixels = new Float32Array(width * height * 4);
   const first = Math.max(0, Math.round(x[0]!));
   const end = Math.min(width - 1, Math.round(x[x.length - 1]!));
@@ -41,7 +47,7 @@ export function createRaster(width: number, height: number, x: readonly number[]
         }
       }
     },
-    blit: (g) => {
+    blit: g => {
       const image = g.createImageData(width, height);
       const out = image.data;
       for (let i = 0; i < pixels.length; i += 4) {

@@ -8,14 +8,30 @@ import {layoutRidge, pickRidge} from './ridge.ts';
 import {waveTimeAt} from './waveform.ts';
 
 const series = {
-  steps: new Float64Array([0, 10, 40]), walls: new Float64Array([1, 2, 3]), edges: new Float64Array([0, 1, 2, 3, 4]),
-  counts: new Float32Array([1, 2, 1, 0, 0, 4, 0, 0, 2, 2, 2, 2]), percentiles: new Float32Array(), stats: new Float64Array(18),
+  steps: new Float64Array([0, 10, 40]),
+  walls: new Float64Array([1, 2, 3]),
+  edges: new Float64Array([0, 1, 2, 3, 4]),
+  counts: new Float32Array([1, 2, 1, 0, 0, 4, 0, 0, 2, 2, 2, 2]),
+  percentiles: new Float32Array(),
+  stats: new Float64Array(18),
 };
 const plane: Plane = {left: 0, right: 100, top: 0, bottom: 100, x0: 0, x1: 1, y0: 0, y1: 1};
 
 describe('plane', () => {
   it('has round ticks inside the range', () => {
-    expect(roundTicks(-1, 1, 10).map((v) => v.toFixed(1))).toEqual(['-1.0', '-0.8', '-0.6', '-0.4', '-0.2', '0.0', '0.2', '0.4', '0.6', '0.8', '1.0']);
+    expect(roundTicks(-1, 1, 10).map(v => v.toFixed(1))).toEqual([
+      '-1.0',
+      '-0.8',
+      '-0.6',
+      '-0.4',
+      '-0.2',
+      '0.0',
+      '0.2',
+      '0.4',
+      '0.6',
+      '0.8',
+      '1.0',
+    ]);
     expect(roundTicks(0, 97, 5)).toEqual([0, 20, 40, 60, 80]);
     expect(roundTicks(3, 3, 5)).toEqual([3]);
     expect(roundTicks(NaN, NaN, 5)).toEqual([]);
@@ -39,7 +55,7 @@ describe('ridge', () => {
   });
   it('density makes every step count the same', () => {
     const d = layoutRidge(series, {width: 240, height: 300}, series.steps, true, 40);
-    expect([d.heights[5], d.heights[1], d.heights[8]].map((h) => +h!.toFixed(3))).toEqual([62, 31, 15.5]);
+    expect([d.heights[5], d.heights[1], d.heights[8]].map(h => +h!.toFixed(3))).toEqual([62, 31, 15.5]);
   });
 });
 
@@ -61,7 +77,12 @@ describe('heat map', () => {
 });
 
 it('bands cover all percentiles and pick the nearest step', () => {
-  const band = {colour: 'x', strands: [[0, 1]], times: new Float64Array([0, 8]), percentiles: new Float32Array([...Array(9).keys(), ...Array(9).fill(NaN)])};
+  const band = {
+    colour: 'x',
+    strands: [[0, 1]],
+    times: new Float64Array([0, 8]),
+    percentiles: new Float32Array([...Array(9).keys(), ...Array(9).fill(NaN)]),
+  };
   const range = bandRange([band]);
   expect([range.x0, range.x1, range.y0 < 0, range.y1 > 8]).toEqual([0, 8, true, true]);
   expect(pickBands({...plane, ...range}, [band], 70, 50)).toBe(8);

@@ -1,7 +1,7 @@
 import {expect, it} from 'vitest';
 import {boundsOf, dolly, eyeOf, fitCamera, orbit, pan, project, viewProjection} from './mesh-camera.ts';
 
-const cube = new Float32Array([...'01'].flatMap((x) => [...'01'].flatMap((y) => [...'01'].flatMap((z) => [+x, +y, +z]))));
+const cube = new Float32Array([...'01'].flatMap(x => [...'01'].flatMap(y => [...'01'].flatMap(z => [+x, +y, +z]))));
 
 it('bounds ignore what is not finite', () => {
   expect(boundsOf(new Float32Array([0, 0, 0, NaN, 9, Infinity, 2, 0, 0])).centre[0]).toBe(1);
@@ -10,7 +10,11 @@ it('bounds ignore what is not finite', () => {
 
 it('a fitted camera sees every corner, in any window and from any side', () => {
   const bounds = boundsOf(cube);
-  for (const [w, h] of [[400, 300], [100, 500], [800, 90]] as const) {
+  for (const [w, h] of [
+    [400, 300],
+    [100, 500],
+    [800, 90],
+  ] as const) {
     for (let turn = 0; turn < 12; turn++) {
       const camera = orbit(fitCamera(bounds), turn, turn / 10 - 0.5);
       const m = viewProjection(camera, w / h, bounds.radius);
@@ -28,7 +32,7 @@ it('the target is in the middle and nearer things have less depth', () => {
   const [x, y, depth] = project(m, 1, 2, 3, 200, 100)!;
   expect([x, y].map(Math.round)).toEqual([100, 50]);
   const eye = eyeOf(camera);
-  const half = [0, 1, 2].map((c) => (eye[c]! + camera.target[c]!) / 2);
+  const half = [0, 1, 2].map(c => (eye[c]! + camera.target[c]!) / 2);
   expect(project(m, half[0]!, half[1]!, half[2]!, 200, 100)![2]).toBeLessThan(depth);
   expect(project(m, 2 * eye[0] - 1, 2 * eye[1] - 2, 2 * eye[2] - 3, 200, 100)).toBeNull();
 });

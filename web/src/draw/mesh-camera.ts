@@ -28,9 +28,9 @@ export function boundsOf(vertices: Float32Array): Bounds {
       if (v > hi[c]!) hi[c] = v;
     }
   }
-  if (lo.some((v) => v === Infinity)) return {centre: [0, 0, 0], radius: 1};
-  const centre = [0, 1, 2].map((c) => (lo[c]! + hi[c]!) / 2) as [number, number, number];
-  const radius = Math.hypot(...[0, 1, 2].map((c) => (hi[c]! - lo[c]!) / 2));
+  if (lo.some(v => v === Infinity)) return {centre: [0, 0, 0], radius: 1};
+  const centre = [0, 1, 2].map(c => (lo[c]! + hi[c]!) / 2) as [number, number, number];
+  const radius = Math.hypot(...[0, 1, 2].map(c => (hi[c]! - lo[c]!) / 2));
   return {centre, radius: radius > 0 ? radius : 1};
 }
 
@@ -54,7 +54,7 @@ export function dolly(camera: Camera, factor: number): Camera {
 export function pan(camera: Camera, dx: number, dy: number): Camera {
   const {right, up} = axes(camera);
   const size = 2 * camera.distance * Math.tan((camera.fovDegrees * Math.PI) / 360);
-  const target = [0, 1, 2].map((c) => camera.target[c]! - right[c]! * dx * size + up[c]! * dy * size);
+  const target = [0, 1, 2].map(c => camera.target[c]! - right[c]! * dx * size + up[c]! * dy * size);
   return {...camera, target: target as [number, number, number]};
 }
 
@@ -73,7 +73,7 @@ export function axes({yaw, pitch}: Camera): Axes {
 
 export function eyeOf(camera: Camera): [number, number, number] {
   const {back} = axes(camera);
-  return [0, 1, 2].map((c) => camera.target[c]! + back[c]! * camera.distance) as [number, number, number];
+  return [0, 1, 2].map(c => camera.target[c]! + back[c]! * camera.distance) as [number, number, number];
 }
 
 /** World to clip space. Near and far planes follow the distance and the size of the scene. */
@@ -106,7 +106,14 @@ export function viewProjection(camera: Camera, aspect: number, sceneRadius: numb
 }
 
 /** Pixel and depth (−1 near … 1 far) of a point; null behind the eye. */
-export function project(m: Float32Array, x: number, y: number, z: number, width: number, height: number): [number, number, number] | null {
+export function project(
+  m: Float32Array,
+  x: number,
+  y: number,
+  z: number,
+  width: number,
+  height: number,
+): [number, number, number] | null {
   const w = m[3]! * x + m[7]! * y + m[11]! * z + m[15]!;
   if (!(w > 0)) return null;
   const cx = (m[0]! * x + m[4]! * y + m[8]! * z + m[12]!) / w;

@@ -21,7 +21,12 @@ export function createFlatPainter(): MeshPainter {
   };
 }
 
-function paintFlat({data, faces, edges, radius}: FlatHandle, g: CanvasRenderingContext2D, camera: Camera, style: MeshStyle): void {
+function paintFlat(
+  {data, faces, edges, radius}: FlatHandle,
+  g: CanvasRenderingContext2D,
+  camera: Camera,
+  style: MeshStyle,
+): void {
   const {width, height} = g.canvas;
   g.fillStyle = `rgb(${style.ground.join(' ')})`;
   g.fillRect(0, 0, width, height);
@@ -36,11 +41,11 @@ function paintFlat({data, faces, edges, radius}: FlatHandle, g: CanvasRenderingC
   const hasColour = data.colours.length >= count * 3 && count > 0;
   const colour = (v: number, light: number): string => {
     const rgb = hasColour ? data.colours.subarray(v * 3, v * 3 + 3) : style.fill;
-    return `rgb(${[0, 1, 2].map((c) => Math.round(rgb[c]! * light)).join(' ')})`;
+    return `rgb(${[0, 1, 2].map(c => Math.round(rgb[c]! * light)).join(' ')})`;
   };
   const mode = faces.length === 0 ? 'points' : style.mode;
   if (mode === 'points') {
-    const order = sorted(count, (i) => at[i * 3 + 2]!);
+    const order = sorted(count, i => at[i * 3 + 2]!);
     for (const i of order) {
       g.fillStyle = colour(i, 1);
       g.beginPath();
@@ -50,7 +55,8 @@ function paintFlat({data, faces, edges, radius}: FlatHandle, g: CanvasRenderingC
     return;
   }
   if (mode === 'solid' || mode === 'both') {
-    const depth = (f: number): number => at[faces[f * 3]! * 3 + 2]! + at[faces[f * 3 + 1]! * 3 + 2]! + at[faces[f * 3 + 2]! * 3 + 2]!;
+    const depth = (f: number): number =>
+      at[faces[f * 3]! * 3 + 2]! + at[faces[f * 3 + 1]! * 3 + 2]! + at[faces[f * 3 + 2]! * 3 + 2]!;
     for (const f of sorted(faces.length / 3, depth)) {
       const v = [faces[f * 3]!, faces[f * 3 + 1]!, faces[f * 3 + 2]!];
       g.fillStyle = colour(v[0]!, 0.45 + 0.55 * lamp(data.vertices, v));
@@ -84,8 +90,8 @@ function sorted(count: number, depth: (i: number) => number): number[] {
 }
 
 function lamp(p: Float32Array, [a, b, c]: readonly number[]): number {
-  const u = [0, 1, 2].map((k) => p[b! * 3 + k]! - p[a! * 3 + k]!) as [number, number, number];
-  const w = [0, 1, 2].map((k) => p[c! * 3 + k]! - p[a! * 3 + k]!) as [number, number, number];
+  const u = [0, 1, 2].map(k => p[b! * 3 + k]! - p[a! * 3 + k]!) as [number, number, number];
+  const w = [0, 1, 2].map(k => p[c! * 3 + k]! - p[a! * 3 + k]!) as [number, number, number];
   const n = [u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]] as const;
   const size = Math.hypot(...n);
   return size > 0 ? Math.abs(-n[1] + 2 * n[2]) / (size * Math.sqrt(5)) : 1;

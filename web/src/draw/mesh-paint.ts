@@ -40,7 +40,7 @@ export function edgesOf(faces: Uint32Array, vertexCount: number): Uint32Array {
   const out: number[] = [];
   for (let i = 0; i + 2 < faces.length; i += 3) {
     const corners = [faces[i]!, faces[i + 1]!, faces[i + 2]!];
-    if (corners.some((v) => v >= vertexCount)) continue;
+    if (corners.some(v => v >= vertexCount)) continue;
     for (let k = 0; k < 3; k++) {
       const a = Math.min(corners[k]!, corners[(k + 1) % 3]!);
       const b = Math.max(corners[k]!, corners[(k + 1) % 3]!);
@@ -62,7 +62,7 @@ export function soundFaces(faces: Uint32Array, vertexCount: number): Uint32Array
   const out: number[] = [];
   for (let i = 0; i < whole; i += 3) {
     const f = faces.subarray(i, i + 3);
-    if (f.every((v) => v < vertexCount)) out.push(...f);
+    if (f.every(v => v < vertexCount)) out.push(...f);
   }
   return Uint32Array.from(out);
 }
@@ -104,7 +104,14 @@ export function createGlPainter(): MeshPainter | null {
   const program = gl && linkProgram(gl, VERTEX, FRAGMENT);
   if (!gl || !program) return null;
   const at = (name: string): WebGLUniformLocation | null => gl.getUniformLocation(program, name);
-  const uniform = {matrix: at('matrix'), pointPx: at('pointPx'), plain: at('plain'), useColour: at('useColour'), lit: at('lit'), disc: at('disc')};
+  const uniform = {
+    matrix: at('matrix'),
+    pointPx: at('pointPx'),
+    plain: at('plain'),
+    useColour: at('useColour'),
+    lit: at('lit'),
+    disc: at('disc'),
+  };
 
   function buffer(kind: number, data: ArrayBufferView<ArrayBuffer>): WebGLBuffer {
     const made = gl!.createBuffer();
@@ -136,7 +143,15 @@ export function createGlPainter(): MeshPainter | null {
       for (const b of own) gl!.deleteBuffer(b);
       gl!.deleteVertexArray(array);
     };
-    return {array, faces, edges, counts: {vertices: count, faces: faceList.length, edges: edgeList.length}, hasColour, radius, release} as GlHandle;
+    return {
+      array,
+      faces,
+      edges,
+      counts: {vertices: count, faces: faceList.length, edges: edgeList.length},
+      hasColour,
+      radius,
+      release,
+    } as GlHandle;
   }
 
   function paint(handle: MeshHandle, target: CanvasRenderingContext2D, camera: Camera, style: MeshStyle): void {

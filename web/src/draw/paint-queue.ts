@@ -64,7 +64,7 @@ function run(): void {
   }
   const busy = performance.now() - handled < REST_MS;
   do {
-    const slice = busy ? queue.find((one) => !one.heavy) : queue[0];
+    const slice = busy ? queue.find(one => !one.heavy) : queue[0];
     if (slice === undefined) break;
     if (slice.work()) {
       const at = queue.indexOf(slice);

@@ -70,5 +70,5 @@ export function channels(colour: string): [number, number, number] {
 }
 
 function hex(r: number, g: number, b: number): string {
-  return '#' + [r, g, b].map((v) => v.toString(16).padStart(2, '0')).join('');
+  return '#' + [r, g, b].map(v => v.toString(16).padStart(2, '0')).join('');
 }

@@ -22,11 +22,16 @@ export interface ParallelLayout {
 const CURVE = 0.38; // control points, as a share of the gap
 
 export function layoutParallel(size: Size, axes: readonly ParallelAxis[]): ParallelLayout {
-  const holes = axes.some((axis) => axis.holes);
+  const holes = axes.some(axis => axis.holes);
   const [left, right] = [64, size.width - 48];
   const bottom = size.height - (holes ? 34 : 14);
   const n = axes.length;
-  return {x: axes.map((_, i) => (n < 2 ? (left + right) / 2 : left + (i / (n - 1)) * (right - left))), top: 12, bottom, rail: holes ? size.height - 12 : NaN};
+  return {
+    x: axes.map((_, i) => (n < 2 ? (left + right) / 2 : left + (i / (n - 1)) * (right - left))),
+    top: 12,
+    bottom,
+    rail: holes ? size.height - 12 : NaN,
+  };
 }
 
 export function yAt(layout: ParallelLayout, p: number): number {
@@ -53,7 +58,14 @@ interface LineStyle {
 const MANY = 600; // from here on lines are pixels
 
 /** Paints the rows one after the other, a few milliseconds a frame, instead of what is there; calls `done` at the end. */
-export function paintLines(g: CanvasRenderingContext2D, layout: ParallelLayout, axes: readonly ParallelAxis[], rows: ArrayLike<number>, style: LineStyle, done: () => void): () => void {
+export function paintLines(
+  g: CanvasRenderingContext2D,
+  layout: ParallelLayout,
+  axes: readonly ParallelAxis[],
+  rows: ArrayLike<number>,
+  style: LineStyle,
+  done: () => void,
+): () => void {
   let next = 0;
   if (axes.length >= 2 && rows.length > MANY) return paintMany(g, layout, axes, rows, style, done);
   g.clearRect(0, 0, g.canvas.width, g.canvas.height);
@@ -79,14 +91,27 @@ export function paintLines(g: CanvasRenderingContext2D, layout: ParallelLayout, 
   });
 }
 
-function paintMany(g: CanvasRenderingContext2D, layout: ParallelLayout, axes: readonly ParallelAxis[], rows: ArrayLike<number>, style: LineStyle, done: () => void): () => void {
+function paintMany(
+  g: CanvasRenderingContext2D,
+  layout: ParallelLayout,
+  axes: readonly ParallelAxis[],
+  rows: ArrayLike<number>,
+  style: LineStyle,
+  done: () => void,
+): () => void {
   const ratio = g.getTransform().a;
   let raster: Raster | undefined;
   const y = new Float64Array(axes.length);
   const inks = new Map<string, [number, number, number]>();
   let next = 0;
   const slice = (): boolean => {
-    raster ??= createRaster(g.canvas.width, g.canvas.height, layout.x.map((x) => x * ratio), style.width * ratio, bend);
+    raster ??= createRaster(
+      g.canvas.width,
+      g.canvas.height,
+      layout.x.map(x => x * ratio),
+      style.width * ratio,
+      bend,
+    );
     const end = Math.min(rows.length, next + 60);
     for (; next < end; next++) {
       const row = rows[next]!;
@@ -113,9 +138,18 @@ function paintMany(g: CanvasRenderingContext2D, layout: ParallelLayout, axes: re
 }
 
 /** The emphasised row: accent over a halo of the surface. */
-export function paintHot(g: CanvasRenderingContext2D, layout: ParallelLayout, axes: readonly ParallelAxis[], row: number, ink: Ink): void {
+export function paintHot(
+  g: CanvasRenderingContext2D,
+  layout: ParallelLayout,
+  axes: readonly ParallelAxis[],
+  row: number,
+  ink: Ink,
+): void {
   if (axes.length < 2) return;
-  for (const [colour, width] of [[ink.surface, 5], [ink.accent, 2.5]] as const) {
+  for (const [colour, width] of [
+    [ink.surface, 5],
+    [ink.accent, 2.5],
+  ] as const) {
     g.strokeStyle = colour;
     g.lineWidth = width;
     g.beginPath();
@@ -130,12 +164,19 @@ export interface Brush {
   readonly to: number;
 }
 
-export function paintAxes(g: CanvasRenderingContext2D, layout: ParallelLayout, axes: readonly ParallelAxis[], brushes: readonly Brush[], ink: Ink, none: string): void {
+export function paintAxes(
+  g: CanvasRenderingContext2D,
+  layout: ParallelLayout,
+  axes: readonly ParallelAxis[],
+  brushes: readonly Brush[],
+  ink: Ink,
+  none: string,
+): void {
   g.font = `400 10.5px ${ink.font}`;
   g.textBaseline = 'middle';
   axes.forEach((axis, i) => {
     const x = Math.round(layout.x[i]!) + 0.5;
-    const brushed = brushes.some((brush) => brush.axis === i);
+    const brushed = brushes.some(brush => brush.axis === i);
     g.strokeStyle = ink.axis;
     g.lineWidth = 1;
     g.beginPath();
@@ -185,7 +226,13 @@ export function paintAxes(g: CanvasRenderingContext2D, layout: ParallelLayout, a
 }
 
 /** The row whose line passes closest to a point, within 10 px; −1 when none does. */
-export function pickRow(layout: ParallelLayout, axes: readonly ParallelAxis[], rows: ArrayLike<number>, x: number, y: number): number {
+export function pickRow(
+  layout: ParallelLayout,
+  axes: readonly ParallelAxis[],
+  rows: ArrayLike<number>,
+  x: number,
+  y: number,
+): number {
   const n = axes.length;
   if (n < 2 || x < layout.x[0]! - 8 || x > layout.x[n - 1]! + 8) return -1;
   let k = 0;

@@ -43,38 +43,91 @@ interface State {
 }
 
 /** A pen that writes SVG. `measure` is a real canvas context: text has the same width in both. */
-export function createSvgPen(width: number, height: number, measure: CanvasRenderingContext2D): Pen & {finish(title: string): string} {
+export function createSvgPen(
+  width: number,
+  height: number,
+  measure: CanvasRenderingContext2D,
+): Pen & {finish(title: string): string} {
   const out: string[] = [];
   let path = '';
   let clips = 0;
   const stack: State[] = [];
-  let state: State = {fillStyle: '#000', strokeStyle: '#000', lineWidth: 1, font: '10px sans-serif', textAlign: 'left', textBaseline: 'alphabetic', globalAlpha: 1, dash: [], opened: 0};
+  let state: State = {
+    fillStyle: '#000',
+    strokeStyle: '#000',
+    lineWidth: 1,
+    font: '10px sans-serif',
+    textAlign: 'left',
+    textBaseline: 'alphabetic',
+    globalAlpha: 1,
+    dash: [],
+    opened: 0,
+  };
   const n = (value: number): string => String(Math.round(value * 100) / 100);
   const paint = (colour: string, what: 'fill' | 'stroke'): string => {
     const rgba = /^rgba?\((\d+)[, ]+(\d+)[, ]+(\d+)(?:[,/ ]+([\d.]+))?\)$/.exec(colour.replaceAll(' / ', ','));
-    const [solid, alpha] = rgba === null ? [colour, 1] : [`rgb(${rgba[1]},${rgba[2]},${rgba[3]})`, Number(rgba[4] ?? 1)];
+    const [solid, alpha] =
+      rgba === null ? [colour, 1] : [`rgb(${rgba[1]},${rgba[2]},${rgba[3]})`, Number(rgba[4] ?? 1)];
     const opacity = alpha * state.globalAlpha;
     return `${what}="${escape(solid)}"${opacity < 1 ? ` ${what}-opacity="${n(opacity)}"` : ''}`;
   };
   return {
-    get fillStyle() { return state.fillStyle; }, set fillStyle(v) { state.fillStyle = String(v); },
-    get strokeStyle() { return state.strokeStyle; }, set strokeStyle(v) { state.strokeStyle = String(v); },
-    get lineWidth() { return state.lineWidth; }, set lineWidth(v) { state.lineWidth = v; },
-    get font() { return state.font; }, set font(v) { state.font = v; },
-    get textAlign() { return state.textAlign; }, set textAlign(v) { state.textAlign = v; },
-    get textBaseline() { return state.textBaseline; }, set textBaseline(v) { state.textBaseline = v; },
-    get globalAlpha() { return state.globalAlpha; }, set globalAlpha(v) { state.globalAlpha = v; },
+    get fillStyle() {
+      return state.fillStyle;
+    },
+    set fillStyle(v) {
+      state.fillStyle = String(v);
+    },
+    get strokeStyle() {
+      return state.strokeStyle;
+    },
+    set strokeStyle(v) {
+      state.strokeStyle = String(v);
+    },
+    get lineWidth() {
+      return state.lineWidth;
+    },
+    set lineWidth(v) {
+      state.lineWidth = v;
+    },
+    get font() {
+      return state.font;
+    },
+    set font(v) {
+      state.font = v;
+    },
+    get textAlign() {
+      return state.textAlign;
+    },
+    set textAlign(v) {
+      state.textAlign = v;
+    },
+    get textBaseline() {
+      return state.textBaseline;
+    },
+    set textBaseline(v) {
+      state.textBaseline = v;
+    },
+    get globalAlpha() {
+      return state.globalAlpha;
+    },
+    set globalAlpha(v) {
+      state.globalAlpha = v;
+    },
     lineJoin: 'round',
     beginPath: () => void (path = ''),
     moveTo: (x, y) => void (path += `M${n(x)} ${n(y)}`),
     lineTo: (x, y) => void (path += `L${n(x)} ${n(y)}`),
     closePath: () => void (path += 'Z'),
     rect: (x, y, w, h) => void (path += `M${n(x)} ${n(y)}h${n(w)}v${n(h)}h${n(-w)}Z`),
-    arc: (x, y, r) => void (path += `M${n(x - r)} ${n(y)}a${n(r)} ${n(r)} 0 1 0 ${n(2 * r)} 0a${n(r)} ${n(r)} 0 1 0 ${n(-2 * r)} 0Z`),
+    arc: (x, y, r) =>
+      void (path += `M${n(x - r)} ${n(y)}a${n(r)} ${n(r)} 0 1 0 ${n(2 * r)} 0a${n(r)} ${n(r)} 0 1 0 ${n(-2 * r)} 0Z`),
     stroke: () => {
       if (path === '') return;
       const dash = state.dash.length > 0 ? ` stroke-dasharray="${state.dash.join(' ')}"` : '';
-      out.push(`<path d="${path}" fill="none" ${paint(state.strokeStyle, 'stroke')} stroke-width="${n(state.lineWidth)}" stroke-linejoin="round"${dash}/>`);
+      out.push(
+        `<path d="${path}" fill="none" ${paint(state.strokeStyle, 'stroke')} stroke-width="${n(state.lineWidth)}" stroke-linejoin="round"${dash}/>`,
+      );
     },
     fill: () => void (path !== '' && out.push(`<path d="${path}" ${paint(state.fillStyle, 'fill')}/>`)),
     clip: () => {
@@ -90,30 +143,43 @@ export function createSvgPen(width: number, height: number, measure: CanvasRende
       out.push('</g>'.repeat(state.opened));
       state = stack.pop() ?? state;
     },
-    strokeRect: (x, y, w, h) => void out.push(`<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="none" stroke-width="${n(state.lineWidth)}" ${paint(state.strokeStyle, 'stroke')}/>`),
-    fillRect: (x, y, w, h) => void out.push(`<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" ${paint(state.fillStyle, 'fill')}/>`),
+    strokeRect: (x, y, w, h) =>
+      void out.push(
+        `<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="none" stroke-width="${n(state.lineWidth)}" ${paint(state.strokeStyle, 'stroke')}/>`,
+      ),
+    fillRect: (x, y, w, h) =>
+      void out.push(
+        `<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" ${paint(state.fillStyle, 'fill')}/>`,
+      ),
     fillText: (text, x, y) => {
-      const anchor = state.textAlign === 'right' || state.textAlign === 'end' ? 'end' : state.textAlign === 'center' ? 'middle' : 'start';
+      const anchor =
+        state.textAlign === 'right' || state.textAlign === 'end'
+          ? 'end'
+          : state.textAlign === 'center'
+            ? 'middle'
+            : 'start';
       const size = Number(/([\d.]+)px/.exec(state.font)?.[1] ?? 10);
       const weight = /^(\d{3}) /.exec(state.font)?.[1] ?? '400';
       const family = state.font.replace(/^.*?px\s*/, '');
       const shift = state.textBaseline === 'middle' ? size * 0.35 : state.textBaseline === 'top' ? size * 0.85 : 0;
-      out.push(`<text x="${n(x)}" y="${n(y + shift)}" font-family="${escape(family)}" font-size="${size}" font-weight="${weight}" text-anchor="${anchor}" ${paint(state.fillStyle, 'fill')}>${escape(text)}</text>`);
+      out.push(
+        `<text x="${n(x)}" y="${n(y + shift)}" font-family="${escape(family)}" font-size="${size}" font-weight="${weight}" text-anchor="${anchor}" ${paint(state.fillStyle, 'fill')}>${escape(text)}</text>`,
+      );
     },
-    measureText: (text) => {
+    measureText: text => {
       measure.font = state.font;
       return measure.measureText(text);
     },
-    setLineDash: (dash) => void (state.dash = dash),
+    setLineDash: dash => void (state.dash = dash),
     translate: (x, y) => {
       out.push(`<g transform="translate(${n(x)} ${n(y)})">`);
       state.opened++;
     },
-    rotate: (angle) => {
+    rotate: angle => {
       out.push(`<g transform="rotate(${n((angle * 180) / Math.PI)})">`);
       state.opened++;
     },
-    finish: (title) =>
+    finish: title =>
       `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(title)}"><title>${escape(title)}</title>${out.join('')}</svg>`,
   };
 }

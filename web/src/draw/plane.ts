@@ -26,7 +26,11 @@ export const atX = (p: Plane, px: number): number => p.x0 + ((px - p.left) / (p.
 export const atY = (p: Plane, py: number): number => p.y0 + ((p.bottom - py) / (p.bottom - p.top || 1)) * (p.y1 - p.y0);
 
 /** Makes the canvas `size` CSS pixels large at device resolution and gives a cleared context, or one that keeps its picture. */
-export function openCanvas(canvas: HTMLCanvasElement, size: Size, picture: 'clear' | 'keep' = 'clear'): CanvasRenderingContext2D {
+export function openCanvas(
+  canvas: HTMLCanvasElement,
+  size: Size,
+  picture: 'clear' | 'keep' = 'clear',
+): CanvasRenderingContext2D {
   const ratio = Math.max(1, globalThis.devicePixelRatio || 1);
   const width = Math.round(size.width * ratio);
   const height = Math.round(size.height * ratio);
@@ -48,7 +52,7 @@ export function roundTicks(lo: number, hi: number, count: number): number[] {
   if (!(span > 0) || !Number.isFinite(span)) return Number.isFinite(lo) ? [lo] : [];
   const raw = span / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= raw * 0.999) ?? 10 * power;
+  const step = [1, 2, 5, 10].map(f => f * power).find(s => s >= raw * 0.999) ?? 10 * power;
   const out: number[] = [];
   for (let i = Math.ceil(lo / step - 1e-9); i * step <= hi + step * 1e-9; i++) out.push(i * step + 0); // + 0: never −0
   return out;
@@ -99,11 +103,18 @@ export function drawYAxis(g: CanvasRenderingContext2D, p: Plane, ink: Ink, label
 }
 
 /** Room for the widest y label: its width + 12. */
-export function yMargin(g: CanvasRenderingContext2D, ink: Ink, y0: number, y1: number, heightPx: number, labels: Labels): number {
+export function yMargin(
+  g: CanvasRenderingContext2D,
+  ink: Ink,
+  y0: number,
+  y1: number,
+  heightPx: number,
+  labels: Labels,
+): number {
   const ticks = roundTicks(y0, y1, Math.max(2, Math.floor(heightPx / 40)));
   const label = labels(ticks);
   setFont(g, ink);
-  return Math.ceil(Math.max(12, ...ticks.map((t) => g.measureText(label(t)).width)) + 12);
+  return Math.ceil(Math.max(12, ...ticks.map(t => g.measureText(label(t)).width)) + 12);
 }
 
 /** A vertical 1 px line on a pixel. */

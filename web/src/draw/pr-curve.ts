@@ -50,7 +50,8 @@ export function drawPr(g: CanvasRenderingContext2D, size: Size, curves: readonly
     g.lineWidth = hover?.curve === i ? 2.25 : curves.length > 12 ? 1.25 : 1.5;
     g.setLineDash([...curve.dash]);
     g.beginPath();
-    for (let k = 0; k < curve.recall.length; k++) g.lineTo(xOf(plane, curve.recall[k]!), yOf(plane, curve.precision[k]!));
+    for (let k = 0; k < curve.recall.length; k++)
+      g.lineTo(xOf(plane, curve.recall[k]!), yOf(plane, curve.precision[k]!));
     g.stroke();
   }
   g.globalAlpha = 1;
@@ -83,7 +84,13 @@ function drawDot(g: CanvasRenderingContext2D, plane: Plane, curve: PrCurve | und
 }
 
 /** The point nearest to a pixel within `radius`, or null. */
-export function pickPr(plane: Plane, curves: readonly PrCurve[], x: number, y: number, radius = 40): {curve: number; index: number} | null {
+export function pickPr(
+  plane: Plane,
+  curves: readonly PrCurve[],
+  x: number,
+  y: number,
+  radius = 40,
+): {curve: number; index: number} | null {
   let best: {curve: number; index: number} | null = null;
   let least = radius;
   curves.forEach((curve, c) => {

@@ -26,13 +26,25 @@ export interface RidgeLayout {
 
 const SLICE_PX = 62;
 
-export function layoutRidge(series: HistogramSeries, size: Size, times: Float64Array, density: boolean, rightPx: number): RidgeLayout {
+export function layoutRidge(
+  series: HistogramSeries,
+  size: Size,
+  times: Float64Array,
+  density: boolean,
+  rightPx: number,
+): RidgeLayout {
   const bins = series.edges.length - 1;
   const n = series.steps.length;
   const slice = Math.min(SLICE_PX, (size.height - 40) / 2.5);
   const plane: Plane = {
-    left: 12, right: Math.max(40, size.width - rightPx), top: slice + 8, bottom: size.height - 20,
-    x0: series.edges[0] ?? 0, x1: series.edges[bins] ?? 1, y0: 0, y1: 1,
+    left: 12,
+    right: Math.max(40, size.width - rightPx),
+    top: slice + 8,
+    bottom: size.height - 20,
+    x0: series.edges[0] ?? 0,
+    x1: series.edges[bins] ?? 1,
+    y0: 0,
+    y1: 1,
   };
   const baselines = new Float64Array(n);
   const first = times[0] ?? 0;
@@ -54,12 +66,17 @@ export function layoutRidge(series: HistogramSeries, size: Size, times: Float64A
   return {plane, baselines, heights};
 }
 
-export function drawRidge(g: CanvasRenderingContext2D, size: Size, series: HistogramSeries, options: RidgeOptions): RidgeLayout {
+export function drawRidge(
+  g: CanvasRenderingContext2D,
+  size: Size,
+  series: HistogramSeries,
+  options: RidgeOptions,
+): RidgeLayout {
   const {ink, times, selected, hover} = options;
   const n = series.steps.length;
   const bins = series.edges.length - 1;
   setFont(g, ink, 600);
-  const widest = Math.max(...[0, n - 1].map((s) => g.measureText(options.timeLabel(times[s] ?? 0)).width));
+  const widest = Math.max(...[0, n - 1].map(s => g.measureText(options.timeLabel(times[s] ?? 0)).width));
   const layout = layoutRidge(series, size, times, options.density, Math.max(34, Math.ceil(widest) + 14));
   const {plane, baselines, heights} = layout;
   const table = mapTable('seq', ink.dark);
@@ -77,7 +94,11 @@ export function drawRidge(g: CanvasRenderingContext2D, size: Size, series: Histo
     g.moveTo(plane.left, y0);
     trace();
     g.lineTo(plane.right, y0);
-    g.fillStyle = hot ? ink.accent : grey ? ink.line : tableColour(table, ink.dark ? 0.3 + 0.45 * share : 0.36 + 0.4 * share);
+    g.fillStyle = hot
+      ? ink.accent
+      : grey
+        ? ink.line
+        : tableColour(table, ink.dark ? 0.3 + 0.45 * share : 0.36 + 0.4 * share);
     g.globalAlpha = grey ? 0.45 : hot ? 0.92 : ink.dark ? 0.82 : 0.86;
     g.fill();
     g.globalAlpha = 1;
@@ -104,7 +125,12 @@ export function drawRidge(g: CanvasRenderingContext2D, size: Size, series: Histo
   return layout;
 }
 
-function drawTimes(g: CanvasRenderingContext2D, {plane, baselines}: RidgeLayout, options: RidgeOptions, n: number): void {
+function drawTimes(
+  g: CanvasRenderingContext2D,
+  {plane, baselines}: RidgeLayout,
+  options: RidgeOptions,
+  n: number,
+): void {
   const {ink, times, selected, hover} = options;
   const hot = hover?.step ?? selected;
   g.textAlign = 'left';

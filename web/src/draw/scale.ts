@@ -8,14 +8,14 @@ export type AxisKind = 'value' | 'step' | 'relative' | 'wall';
 export type Domain = readonly [number, number];
 
 const FORWARD: Readonly<Record<ScaleKind, (v: number) => number>> = {
-  linear: (v) => v,
-  log: (v) => (v > 0 ? Math.log10(v) : -Infinity),
-  symlog: (v) => Math.sign(v) * Math.log10(1 + Math.abs(v)),
+  linear: v => v,
+  log: v => (v > 0 ? Math.log10(v) : -Infinity),
+  symlog: v => Math.sign(v) * Math.log10(1 + Math.abs(v)),
 };
 const BACK: Readonly<Record<ScaleKind, (v: number) => number>> = {
-  linear: (v) => v,
-  log: (v) => 10 ** v,
-  symlog: (v) => Math.sign(v) * (10 ** Math.abs(v) - 1),
+  linear: v => v,
+  log: v => 10 ** v,
+  symlog: v => Math.sign(v) * (10 ** Math.abs(v) - 1),
 };
 
 export interface Scale {
@@ -31,7 +31,7 @@ export function createScale(kind: ScaleKind, domain: Domain): Scale {
   const back = BACK[kind];
   const a = forward(domain[0]);
   const span = forward(domain[1]) - a || 1;
-  return {kind, domain, at: (v) => (forward(v) - a) / span, value: (share) => back(a + share * span)};
+  return {kind, domain, at: v => (forward(v) - a) / span, value: share => back(a + share * span)};
 }
 
 /** Ticks at 1, 2, 5 × 10ⁿ, about `count` of them. */
@@ -77,15 +77,19 @@ function symlogTicks(a: number, b: number, count: number): number[] {
   return out.sort((x, y) => x - y);
 }
 
-const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000];
+const TIME_STEPS = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600,
+  2592000, 7776000, 31536000,
+];
 
 function timeTicks(a: number, b: number, count: number, wall: boolean): number[] {
   const raw = (b - a) / Math.max(1, count);
   if (raw < 1) return linearTicks(a, b, count);
-  const step = TIME_STEPS.find((candidate) => candidate >= raw) ?? 31536000 * Math.ceil(raw / 31536000);
+  const step = TIME_STEPS.find(candidate => candidate >= raw) ?? 31536000 * Math.ceil(raw / 31536000);
   const shift = wall ? new Date(a * 1000).getTimezoneOffset() * 60 : 0; // steps of hours and days begin at local midnight
   const out: number[] = [];
-  for (let k = Math.ceil((a - shift) / step); k * step + shift <= b && out.length < 100; k++) out.push(k * step + shift);
+  for (let k = Math.ceil((a - shift) / step); k * step + shift <= b && out.length < 100; k++)
+    out.push(k * step + shift);
   return out;
 }
 
@@ -104,14 +108,15 @@ export function ticksOf(scale: Scale, kind: AxisKind, count: number): Ticks {
   }
   if (scale.kind === 'symlog') {
     const values = symlogTicks(a, b, count);
-    return {values, labels: values.map((v) => logLabels([v], kind)[0]!)};
+    return {values, labels: values.map(v => logLabels([v], kind)[0]!)};
   }
   if (kind === 'wall') {
     const values = timeTicks(a, b, count, true);
     const step = values.length > 1 ? values[1]! - values[0]! : b - a;
-    const label = (v: number): string => (step >= 86400 ? formatDate(v) : step >= 60 ? formatClock(v).slice(0, 5) : formatClock(v));
+    const label = (v: number): string =>
+      step >= 86400 ? formatDate(v) : step >= 60 ? formatClock(v).slice(0, 5) : formatClock(v);
     let day = '';
-    const under = values.map((v) => {
+    const under = values.map(v => {
       if (step >= 86400 || formatDate(v) === day) return null;
       day = formatDate(v);
       return day;
@@ -120,7 +125,7 @@ export function ticksOf(scale: Scale, kind: AxisKind, count: number): Ticks {
   }
   if (kind === 'relative') {
     const values = timeTicks(a, b, count, false);
-    return {values, labels: values.map((v) => (v === 0 ? '0' : shortDuration(v)))};
+    return {values, labels: values.map(v => (v === 0 ? '0' : shortDuration(v)))};
   }
   const round = linearTicks(a, b, count);
   const whole = kind === 'step' ? round.filter(Number.isInteger) : []; // there is no step 0.5
@@ -130,7 +135,12 @@ export function ticksOf(scale: Scale, kind: AxisKind, count: number): Ticks {
 
 /** "90 min" reads worse than "1.5 h" on an axis: one unit, at most three digits. */
 function shortDuration(seconds: number): string {
-  const units: readonly (readonly [number, string])[] = [[86400, 'd'], [3600, 'h'], [60, 'min'], [1, 's']];
+  const units: readonly (readonly [number, string])[] = [
+    [86400, 'd'],
+    [3600, 'h'],
+    [60, 'min'],
+    [1, 's'],
+  ];
   const size = Math.abs(seconds);
   if (size < 1) return formatDuration(seconds);
   const [unit, name] = units.find(([length]) => size >= length)!;
@@ -139,7 +149,7 @@ function shortDuration(seconds: number): string {
 
 function logLabels(values: readonly number[], kind: AxisKind): string[] {
   if (kind === 'relative') return values.map(shortDuration);
-  return values.map((v) => (Math.abs(v) >= 1e4 && Math.abs(v) < 1e13 ? axisFormat([v])(v) : formatValue(v, 3)));
+  return values.map(v => (Math.abs(v) >= 1e4 && Math.abs(v) < 1e13 ? axisFormat([v])(v) : formatValue(v, 3)));
 }
 
 /** The range to show for data between lo and hi: padded and rounded outwards so that ticks end it. */

@@ -16,17 +16,30 @@ export interface MatrixLayout {
 const [LEFT, BOTTOM, GAP, PAD] = [74, 34, 6, 7];
 
 export function layoutMatrix(size: Size, columns: number, rows: number): MatrixLayout {
-  return {left: LEFT, top: 4, columns, rows, cell: {w: Math.max(20, (size.width - LEFT - 8) / Math.max(1, columns)), h: Math.max(20, (size.height - BOTTOM - 4) / Math.max(1, rows))}};
+  return {
+    left: LEFT,
+    top: 4,
+    columns,
+    rows,
+    cell: {
+      w: Math.max(20, (size.width - LEFT - 8) / Math.max(1, columns)),
+      h: Math.max(20, (size.height - BOTTOM - 4) / Math.max(1, rows)),
+    },
+  };
 }
 
 export function matrixHeight(rows: number): number {
   return BOTTOM + 4 + rows * 118;
 }
 
-export const cellX = (m: MatrixLayout, c: number, p: number): number => m.left + c * m.cell.w + PAD + p * (m.cell.w - GAP - 2 * PAD);
-export const cellY = (m: MatrixLayout, r: number, p: number): number => m.top + (r + 1) * m.cell.h - GAP - PAD - p * (m.cell.h - GAP - 2 * PAD);
-export const shareX = (m: MatrixLayout, c: number, x: number): number => (x - cellX(m, c, 0)) / (cellX(m, c, 1) - cellX(m, c, 0));
-export const shareY = (m: MatrixLayout, r: number, y: number): number => (y - cellY(m, r, 0)) / (cellY(m, r, 1) - cellY(m, r, 0));
+export const cellX = (m: MatrixLayout, c: number, p: number): number =>
+  m.left + c * m.cell.w + PAD + p * (m.cell.w - GAP - 2 * PAD);
+export const cellY = (m: MatrixLayout, r: number, p: number): number =>
+  m.top + (r + 1) * m.cell.h - GAP - PAD - p * (m.cell.h - GAP - 2 * PAD);
+export const shareX = (m: MatrixLayout, c: number, x: number): number =>
+  (x - cellX(m, c, 0)) / (cellX(m, c, 1) - cellX(m, c, 0));
+export const shareY = (m: MatrixLayout, r: number, y: number): number =>
+  (y - cellY(m, r, 0)) / (cellY(m, r, 1) - cellY(m, r, 0));
 
 /** Which cell a point lies in. */
 export function cellAt(m: MatrixLayout, x: number, y: number): {readonly c: number; readonly r: number} | null {
@@ -34,11 +47,24 @@ export function cellAt(m: MatrixLayout, x: number, y: number): {readonly c: numb
   return c >= 0 && r >= 0 && c < m.columns && r < m.rows ? {c, r} : null;
 }
 
-export function paintFrame(g: CanvasRenderingContext2D, m: MatrixLayout, columns: readonly ParallelAxis[], rows: readonly ParallelAxis[], ink: Ink): void {
+export function paintFrame(
+  g: CanvasRenderingContext2D,
+  m: MatrixLayout,
+  columns: readonly ParallelAxis[],
+  rows: readonly ParallelAxis[],
+  ink: Ink,
+): void {
   g.font = `400 10.5px ${ink.font}`;
   g.strokeStyle = ink.hairline;
   g.lineWidth = 1;
-  for (let r = 0; r < m.rows; r++) for (let c = 0; c < m.columns; c++) g.strokeRect(Math.round(m.left + c * m.cell.w) + 0.5, Math.round(m.top + r * m.cell.h) + 0.5, Math.round(m.cell.w - GAP), Math.round(m.cell.h - GAP));
+  for (let r = 0; r < m.rows; r++)
+    for (let c = 0; c < m.columns; c++)
+      g.strokeRect(
+        Math.round(m.left + c * m.cell.w) + 0.5,
+        Math.round(m.top + r * m.cell.h) + 0.5,
+        Math.round(m.cell.w - GAP),
+        Math.round(m.cell.h - GAP),
+      );
   g.fillStyle = ink.text3;
   g.textBaseline = 'top';
   g.textAlign = 'center';
@@ -46,7 +72,10 @@ export function paintFrame(g: CanvasRenderingContext2D, m: MatrixLayout, columns
     let last = -Infinity;
     for (const tick of [...axis.ticks].sort((a, b) => a.p - b.p)) {
       const half = g.measureText(tick.label).width / 2;
-      const x = Math.max(m.left + c * m.cell.w + half, Math.min(m.left + (c + 1) * m.cell.w - GAP - half, cellX(m, c, tick.p)));
+      const x = Math.max(
+        m.left + c * m.cell.w + half,
+        Math.min(m.left + (c + 1) * m.cell.w - GAP - half, cellX(m, c, tick.p)),
+      );
       if (x - half < last + 4) continue;
       last = x + half;
       g.fillText(tick.label, x, m.top + m.rows * m.cell.h - GAP + 5);
@@ -65,7 +94,15 @@ export function paintFrame(g: CanvasRenderingContext2D, m: MatrixLayout, columns
   });
 }
 
-export function paintPoints(g: CanvasRenderingContext2D, m: MatrixLayout, columns: readonly ParallelAxis[], rows: readonly ParallelAxis[], picked: ArrayLike<number>, style: {readonly alpha: number; readonly radius: number; colour(row: number): string}, done: () => void): () => void {
+export function paintPoints(
+  g: CanvasRenderingContext2D,
+  m: MatrixLayout,
+  columns: readonly ParallelAxis[],
+  rows: readonly ParallelAxis[],
+  picked: ArrayLike<number>,
+  style: {readonly alpha: number; readonly radius: number; colour(row: number): string},
+  done: () => void,
+): () => void {
   let [cell, next] = [0, 0];
   const small = picked.length * m.columns * m.rows > 20_000;
   return enqueue(() => {
@@ -95,12 +132,22 @@ export function paintPoints(g: CanvasRenderingContext2D, m: MatrixLayout, column
   });
 }
 
-export function paintRing(g: CanvasRenderingContext2D, m: MatrixLayout, columns: readonly ParallelAxis[], rows: readonly ParallelAxis[], row: number, ink: Ink): void {
+export function paintRing(
+  g: CanvasRenderingContext2D,
+  m: MatrixLayout,
+  columns: readonly ParallelAxis[],
+  rows: readonly ParallelAxis[],
+  row: number,
+  ink: Ink,
+): void {
   for (let r = 0; r < m.rows; r++) {
     for (let c = 0; c < m.columns; c++) {
       const [x, y] = [cellX(m, c, columns[c]!.at[row]!), cellY(m, r, rows[r]!.at[row]!)];
       if (x !== x || y !== y) continue;
-      for (const [colour, width] of [[ink.surface, 4], [ink.accent, 2]] as const) {
+      for (const [colour, width] of [
+        [ink.surface, 4],
+        [ink.accent, 2],
+      ] as const) {
         g.strokeStyle = colour;
         g.lineWidth = width;
         g.beginPath();
@@ -112,7 +159,14 @@ export function paintRing(g: CanvasRenderingContext2D, m: MatrixLayout, columns:
 }
 
 /** The row whose point in a cell is closest, within 12 px; −1 when none is. */
-export function pickPoint(m: MatrixLayout, columns: readonly ParallelAxis[], rows: readonly ParallelAxis[], picked: ArrayLike<number>, x: number, y: number): number {
+export function pickPoint(
+  m: MatrixLayout,
+  columns: readonly ParallelAxis[],
+  rows: readonly ParallelAxis[],
+  picked: ArrayLike<number>,
+  x: number,
+  y: number,
+): number {
   const at = cellAt(m, x, y);
   if (at === null) return -1;
   const [a, b] = [columns[at.c]!.at, rows[at.r]!.at];

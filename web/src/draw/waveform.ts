@@ -61,7 +61,10 @@ export function drawWave(g: CanvasRenderingContext2D, size: Size, peaks: Peaks, 
   g.fillText(options.timeLabel(0), WAVE_PAD_PX, size.height - 4);
   g.textAlign = 'right';
   g.fillText(options.timeLabel(peaks.seconds), size.width - WAVE_PAD_PX, size.height - 4);
-  for (const [at, colour] of [[options.hover, ink.lineStrong], [options.position > 0 ? options.position : null, ink.accent]] as const) {
+  for (const [at, colour] of [
+    [options.hover, ink.lineStrong],
+    [options.position > 0 ? options.position : null, ink.accent],
+  ] as const) {
     if (at === null || !(peaks.seconds > 0)) continue;
     g.fillStyle = colour;
     g.fillRect(Math.round(WAVE_PAD_PX + (at / peaks.seconds) * width), 0, 1, bottom);

@@ -42,12 +42,22 @@ export function createGestures(host: Host): Gestures {
   const share = (at: Point): {x: number; y: number} | null => {
     const layout = host.chart()?.layout;
     if (layout === null || layout === undefined) return null;
-    return {x: (at.x - layout.left) / (layout.right - layout.left), y: (layout.bottom - at.y) / (layout.bottom - layout.top)};
+    return {
+      x: (at.x - layout.left) / (layout.right - layout.left),
+      y: (layout.bottom - at.y) / (layout.bottom - layout.top),
+    };
   };
   const snap = (px: number): number | null => host.chart()?.snap(px) ?? null;
   const onAxis = (at: Point): boolean => {
     const layout = host.chart()?.layout;
-    return layout !== null && layout !== undefined && host.selectable() && at.y > layout.bottom && at.x >= layout.left - 8 && at.x <= layout.right + 8;
+    return (
+      layout !== null &&
+      layout !== undefined &&
+      host.selectable() &&
+      at.y > layout.bottom &&
+      at.x >= layout.left - 8 &&
+      at.x <= layout.right + 8
+    );
   };
 
   return {
@@ -69,7 +79,7 @@ export function createGestures(host: Host): Gestures {
       else mode = 'zoom';
       if (mode !== 'none') (event.currentTarget as HTMLElement).setPointerCapture?.(event.pointerId);
     },
-    move: (at) => {
+    move: at => {
       const layout = host.chart()?.layout;
       if (layout === null || layout === undefined) return;
       if (mode === 'zoom') {
@@ -81,8 +91,10 @@ export function createGestures(host: Host): Gestures {
         const thinX = dx < SMALL * 2;
         host.show({
           box: {
-            x0: thinX ? layout.left : clampX(start.x), x1: thinX ? layout.right : clampX(at.x),
-            y0: thinY ? layout.top : clampY(start.y), y1: thinY ? layout.bottom : clampY(at.y),
+            x0: thinX ? layout.left : clampX(start.x),
+            x1: thinX ? layout.right : clampX(at.x),
+            y0: thinY ? layout.top : clampY(start.y),
+            y1: thinY ? layout.bottom : clampY(at.y),
           },
           prospect: null,
         });
@@ -139,7 +151,10 @@ export function createGestures(host: Host): Gestures {
       const p = share(at);
       if (layout === null || layout === undefined || p === null) return;
       const factor = Math.exp(Math.max(-0.5, Math.min(0.5, event.deltaY * 0.01)));
-      const around = (scale: Scale, c: number): Domain => [scale.value(c - c * factor), scale.value(c + (1 - c) * factor)];
+      const around = (scale: Scale, c: number): Domain => [
+        scale.value(c - c * factor),
+        scale.value(c + (1 - c) * factor),
+      ];
       host.view(around(layout.x, p.x), around(layout.y, p.y));
     },
     key: (event, model, hot, x) => {
@@ -156,7 +171,8 @@ export function createGestures(host: Host): Gestures {
       if (event.key === 'ArrowDown') return {hot: (hot + 1) % model.series.length, x};
       if (event.key === 'ArrowUp') return {hot: (hot - 1 + model.series.length) % model.series.length, x};
       const c = x === null ? 0.5 : layout.x.at(x);
-      if (event.key === '+' || event.key === '=') host.view([layout.x.value(c - c * 0.7), layout.x.value(c + (1 - c) * 0.7)], null);
+      if (event.key === '+' || event.key === '=')
+        host.view([layout.x.value(c - c * 0.7), layout.x.value(c + (1 - c) * 0.7)], null);
       else if (event.key === '-') host.view([layout.x.value(c - c * 1.4), layout.x.value(c + (1 - c) * 1.4)], null);
       else if (event.key === '0') host.view(null, null);
       else if (event.key === ' ' && host.selectable()) {

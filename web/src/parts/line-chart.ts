@@ -34,7 +34,15 @@ export function valueAt(series: ChartSeries, index: number): number {
 }
 
 /** `at`: for every series the index of the point nearest in x (−1: none). */
-export function tipOf(model: ChartModel, layout: ChartLayout, at: ArrayLike<number>, hot: number, pointer: {x: number; y: number}, sort: TipSort, limit: number): Tip | null {
+export function tipOf(
+  model: ChartModel,
+  layout: ChartLayout,
+  at: ArrayLike<number>,
+  hot: number,
+  pointer: {x: number; y: number},
+  sort: TipSort,
+  limit: number,
+): Tip | null {
   const used = inReach(model, layout, at, pointer.x);
   if (used.length === 0) return null;
   const shownY = (series: number): number => model.series[series]!.y[at[series]!]!;
@@ -45,22 +53,30 @@ export function tipOf(model: ChartModel, layout: ChartLayout, at: ArrayLike<numb
     const dy = Math.abs(layout.py(y) - pointer.y);
     return sort === 'nearest_y' ? dy : Math.hypot(layout.px(model.series[series]!.x[at[series]!]!) - pointer.x, dy);
   };
-  const down = (a: number, b: number): number => (shownY(b) === shownY(a) ? 0 : Number.isNaN(shownY(a)) ? 1 : Number.isNaN(shownY(b)) ? -1 : shownY(b) - shownY(a));
+  const down = (a: number, b: number): number =>
+    shownY(b) === shownY(a) ? 0 : Number.isNaN(shownY(a)) ? 1 : Number.isNaN(shownY(b)) ? -1 : shownY(b) - shownY(a);
   const nearest = smallest(used, distance, limit);
   let rows: number[];
-  if (sort === 'nearest') rows = [...nearest].sort(down); // the nearest ones, shown in the order of the curves
+  if (sort === 'nearest')
+    rows = [...nearest].sort(down); // the nearest ones, shown in the order of the curves
   else if (sort === 'nearest_y') rows = nearest;
   else {
-    const order = [...used].sort(sort === 'descending' ? down : sort === 'ascending' ? (a, b) => -down(a, b) : (a, b) => compareNatural(model.series[a]!.label, model.series[b]!.label));
+    const order = [...used].sort(
+      sort === 'descending'
+        ? down
+        : sort === 'ascending'
+          ? (a, b) => -down(a, b)
+          : (a, b) => compareNatural(model.series[a]!.label, model.series[b]!.label),
+    );
     rows = order.slice(0, limit);
     if (order.indexOf(hot) >= limit) rows[limit - 1] = hot;
   }
   const lead = used.includes(hot) ? hot : nearest[0]!;
   const leader = model.series[lead]!;
   const wall = leader.wall?.[at[lead]!] ?? null;
-  const smoothed = model.series.some((series) => series.raw !== undefined && series.raw !== series.y);
-  const band = model.series.some((series) => series.bandLo !== undefined);
-  const format = columnFormat(rows.flatMap((series) => [valueAt(model.series[series]!, at[series]!), shownY(series)]));
+  const smoothed = model.series.some(series => series.raw !== undefined && series.raw !== series.y);
+  const band = model.series.some(series => series.bandLo !== undefined);
+  const format = columnFormat(rows.flatMap(series => [valueAt(model.series[series]!, at[series]!), shownY(series)]));
   return {
     step: leader.step?.[at[lead]!] ?? leader.x[at[lead]!]!,
     wall,
@@ -68,14 +84,22 @@ export function tipOf(model: ChartModel, layout: ChartLayout, at: ArrayLike<numb
     total: used.length,
     smoothed: smoothed || band,
     band,
-    rows: rows.map((which) => {
+    rows: rows.map(which => {
       const series = model.series[which]!;
       const index = at[which]!;
       const value = valueAt(series, index);
-      const spread = series.bandLo === undefined ? '' : `${format(series.bandLo[index]!)} … ${format(series.bandHi![index]!)}`;
+      const spread =
+        series.bandLo === undefined ? '' : `${format(series.bandLo[index]!)} … ${format(series.bandHi![index]!)}`;
       return {
-        series: which, index, label: series.label, colour: series.colour, smoothed: format(shownY(which)),
-        value: spread !== '' ? spread : band ? '' : format(value), exact: exactValue(value), x: series.x[index]!, hot: which === hot,
+        series: which,
+        index,
+        label: series.label,
+        colour: series.colour,
+        smoothed: format(shownY(which)),
+        value: spread !== '' ? spread : band ? '' : format(value),
+        exact: exactValue(value),
+        x: series.x[index]!,
+        hot: which === hot,
       };
     }),
   };

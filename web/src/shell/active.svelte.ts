@@ -26,40 +26,112 @@ export function createActive(): Active {
   const have = $derived({kinds: tags.kinds, plugins: tags.plugins});
   const has = (one: Dashboard): boolean => one.applies(have) || probed.has(one.id);
   const on = $derived(DASHBOARDS.filter(has));
-  const off = $derived(DASHBOARDS.filter((one) => !has(one)));
+  const off = $derived(DASHBOARDS.filter(one => !has(one)));
   return {
-    get on() { return on; },
-    get off() { return off; },
-    get first() { return on.find((one) => one.id !== 'files') ?? DASHBOARDS[0]!; },
-    get probed() { return asked; },
+    get on() {
+      return on;
+    },
+    get off() {
+      return off;
+    },
+    get first() {
+      return on.find(one => one.id !== 'files') ?? DASHBOARDS[0]!;
+    },
+    get probed() {
+      return asked;
+    },
     has,
     probe: async () => {
-      const without = DASHBOARDS.filter((one) => one.probe !== undefined);
-      const answers = await Promise.all(without.map((one) => one.probe!().catch(() => false)));
-      probed = new Set(without.filter((_, i) => answers[i]).map((one) => one.id));
+      const without = DASHBOARDS.filter(one => one.probe !== undefined);
+      const answers = await Promise.all(without.map(one => one.probe!().catch(() => false)));
+      probed = new Set(without.filter((_, i) => answers[i]).map(one => one.id));
       asked = true;
     },
   };
 }
 
-export function shellCommands(open: {palette: (text: string) => void; help: () => void; panel: () => void}): () => void {
+export function shellCommands(open: {
+  palette: (text: string) => void;
+  help: () => void;
+  panel: () => void;
+}): () => void {
   const themes = ['system', 'light', 'dark'] as const;
   const list: Command[] = [
     {id: 'palette', text: t('shell.cmd.palette'), icon: 'search', keys: 'Ctrl+K', run: () => open.palette('')},
     {id: 'help', text: t('shell.cmd.help'), icon: 'help', keys: '?', run: open.help},
     {id: 'panel', text: t('shell.cmd.panel'), icon: 'sideL', keys: '[', run: open.panel},
-    {id: 'pause', text: t('shell.cmd.pause'), icon: 'pause', keys: 'p', run: () => { togglePause(); toast(t(live.state === 'paused' ? 'shell.paused_now' : 'shell.live_now')); }},
+    {
+      id: 'pause',
+      text: t('shell.cmd.pause'),
+      icon: 'pause',
+      keys: 'p',
+      run: () => {
+        togglePause();
+        toast(t(live.state === 'paused' ? 'shell.paused_now' : 'shell.live_now'));
+      },
+    },
     {id: 'reload', text: t('shell.cmd.reload'), icon: 'reset', run: () => void reload()},
-    {id: 'link', text: t('shell.cmd.link'), icon: 'link', run: () => void copyText(linkHere()).then(() => toast(t('shell.link_copied')))},
-    {id: 'undo', text: t('shell.cmd.undo'), icon: 'reset', keys: 'Ctrl+Z', run: () => void (history_.undo() || toast(t('shell.nothing_undo')))},
-    {id: 'redo', text: t('shell.cmd.redo'), icon: 'reset', keys: 'Ctrl+Shift+Z', run: () => void (history_.redo() || toast(t('shell.nothing_redo')))},
+    {
+      id: 'link',
+      text: t('shell.cmd.link'),
+      icon: 'link',
+      run: () => void copyText(linkHere()).then(() => toast(t('shell.link_copied'))),
+    },
+    {
+      id: 'undo',
+      text: t('shell.cmd.undo'),
+      icon: 'reset',
+      keys: 'Ctrl+Z',
+      run: () => void (history_.undo() || toast(t('shell.nothing_undo'))),
+    },
+    {
+      id: 'redo',
+      text: t('shell.cmd.redo'),
+      icon: 'reset',
+      keys: 'Ctrl+Shift+Z',
+      run: () => void (history_.redo() || toast(t('shell.nothing_redo'))),
+    },
     {id: 'all', text: t('shell.cmd.all'), icon: 'eye', run: showAll},
     {id: 'none', text: t('shell.cmd.none'), icon: 'eyeOff', run: () => showOnly([])},
-    ...themes.map((value): Command => ({id: `theme.${value}`, text: t(`shell.theme.${value}`), icon: value === 'dark' ? 'moon' : value === 'light' ? 'sun' : 'auto', group: 'setting', run: () => void (habits.theme = value)})),
-    {id: 'density', text: t('shell.cmd.density'), icon: 'list', group: 'setting', run: () => void (habits.density = habits.density === 'compact' ? 'comfortable' : 'compact')},
-    {id: 'dashes', text: t('shell.cmd.dashes'), icon: 'log', group: 'setting', run: () => void (habits.dashes = !habits.dashes)},
-    {id: 'keys', text: t('shell.cmd.keys'), icon: 'gear', group: 'setting', run: () => { habits.singleKeys = !habits.singleKeys; toast(t(habits.singleKeys ? 'shell.keys_on' : 'shell.keys_off')); }},
-    ...DASHBOARDS.map((one): Command => ({id: `page.${one.id}`, text: t(one.title), icon: 'arrowR', group: 'page', ...(one.key === undefined ? {} : {keys: `g ${one.key}`}), run: () => tab.go(one.id)})),
+    ...themes.map((value): Command => ({
+      id: `theme.${value}`,
+      text: t(`shell.theme.${value}`),
+      icon: value === 'dark' ? 'moon' : value === 'light' ? 'sun' : 'auto',
+      group: 'setting',
+      run: () => void (habits.theme = value),
+    })),
+    {
+      id: 'density',
+      text: t('shell.cmd.density'),
+      icon: 'list',
+      group: 'setting',
+      run: () => void (habits.density = habits.density === 'compact' ? 'comfortable' : 'compact'),
+    },
+    {
+      id: 'dashes',
+      text: t('shell.cmd.dashes'),
+      icon: 'log',
+      group: 'setting',
+      run: () => void (habits.dashes = !habits.dashes),
+    },
+    {
+      id: 'keys',
+      text: t('shell.cmd.keys'),
+      icon: 'gear',
+      group: 'setting',
+      run: () => {
+        habits.singleKeys = !habits.singleKeys;
+        toast(t(habits.singleKeys ? 'shell.keys_on' : 'shell.keys_off'));
+      },
+    },
+    ...DASHBOARDS.map((one): Command => ({
+      id: `page.${one.id}`,
+      text: t(one.title),
+      icon: 'arrowR',
+      group: 'page',
+      ...(one.key === undefined ? {} : {keys: `g ${one.key}`}),
+      run: () => tab.go(one.id),
+    })),
   ];
   return addCommands(list);
 }

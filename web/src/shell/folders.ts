@@ -11,8 +11,13 @@ export interface FolderRow {
 }
 
 export function folderRows(diagnosis: Diagnosis): FolderRow[] {
-  const folders = new Map<string, {names: string[]; records: number; points: number; read: number; skipped: Map<string, number>}>();
-  const at = (path: string): {names: string[]; records: number; points: number; read: number; skipped: Map<string, number>} => {
+  const folders = new Map<
+    string,
+    {names: string[]; records: number; points: number; read: number; skipped: Map<string, number>}
+  >();
+  const at = (
+    path: string,
+  ): {names: string[]; records: number; points: number; read: number; skipped: Map<string, number>} => {
     const slash = path.lastIndexOf('/');
     const folder = slash < 0 ? '.' : path.slice(0, slash);
     let one = folders.get(folder);
@@ -31,7 +36,15 @@ export function folderRows(diagnosis: Diagnosis): FolderRow[] {
     one.skipped.set(skip.reason, (one.skipped.get(skip.reason) ?? 0) + 1);
   }
   return [...folders].map(([path, one]) => ({
-    path, files: one.names.length, found: one.names.slice(0, 3).join(', ') + (one.names.length > 3 ? ' …' : ''), records: one.read === 0 ? null : one.records,
-    result: one.read === 0 ? [...one.skipped.keys()].join('; ') : one.records <= 1 ? t('shell.none.header_only') : t('shell.none.points', {n: one.points}),
+    path,
+    files: one.names.length,
+    found: one.names.slice(0, 3).join(', ') + (one.names.length > 3 ? ' …' : ''),
+    records: one.read === 0 ? null : one.records,
+    result:
+      one.read === 0
+        ? [...one.skipped.keys()].join('; ')
+        : one.records <= 1
+          ? t('shell.none.header_only')
+          : t('shell.none.points', {n: one.points}),
   }));
 }

@@ -4,7 +4,13 @@ import type {Group} from '../state/groups.ts';
 
 export type Row =
   | {readonly kind: 'group'; readonly id: string; readonly group: Group; readonly open: boolean}
-  | {readonly kind: 'run'; readonly id: string; readonly run: Run; readonly depth: number; readonly group: Group | null};
+  | {
+      readonly kind: 'run';
+      readonly id: string;
+      readonly run: Run;
+      readonly depth: number;
+      readonly group: Group | null;
+    };
 
 export function rowsOf(groups: readonly Group[], rest: readonly Run[], folded: ReadonlySet<string>): Row[] {
   const out: Row[] = [];
@@ -30,9 +36,12 @@ export function panelWidthFor(columns: number): number {
 }
 
 export function meanAndSpread(values: readonly number[]): {mean: number; std: number} {
-  const finite = values.filter((value) => Number.isFinite(value));
+  const finite = values.filter(value => Number.isFinite(value));
   const mean = finite.reduce((sum, value) => sum + value, 0) / finite.length;
-  const std = finite.length < 2 ? 0 : Math.sqrt(finite.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (finite.length - 1));
+  const std =
+    finite.length < 2
+      ? 0
+      : Math.sqrt(finite.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (finite.length - 1));
   return {mean, std};
 }
 
@@ -50,6 +59,11 @@ export function columnLabel(column: string): {short: string; full: string} {
   const tag = found[1]!;
   const parts = tag.split('/');
   const [before, last] = [parts.at(-2) ?? '', parts.at(-1)!];
-  const short = splitName(before) !== '' ? `${splitName(before)} ${last}` : splitName(last) !== '' && before !== '' ? `${splitName(last)} ${before}` : last;
+  const short =
+    splitName(before) !== ''
+      ? `${splitName(before)} ${last}`
+      : splitName(last) !== '' && before !== ''
+        ? `${splitName(last)} ${before}`
+        : last;
   return {short: found[2] === 'last' ? short : `${found[2]} ${short}`, full: `${tag}, ${found[2]}`};
 }

@@ -11,19 +11,33 @@ export function runMenu(run: Run, open: {note: () => void; colour: () => void}):
   const hidden = sidecar.notes(run.name).hidden === true;
   return [
     {label: t('shell.menu.only'), keys: 'o', icon: 'target', run: () => showOnly([run])},
-    {label: runs.isShown(run.id) ? t('shell.menu.deselect') : t('shell.menu.select'), keys: 'Space', icon: 'ok', run: () => setShown([run], !runs.isShown(run.id))},
+    {
+      label: runs.isShown(run.id) ? t('shell.menu.deselect') : t('shell.menu.select'),
+      keys: 'Space',
+      icon: 'ok',
+      run: () => setShown([run], !runs.isShown(run.id)),
+    },
     {label: t('shell.menu.all'), icon: 'list', run: showAll},
     {separator: true},
     {label: t('shell.menu.note'), keys: 'Enter', icon: 'pen', run: open.note},
     {label: t('shell.menu.colour'), keys: 'c', icon: 'lasso', run: open.colour},
     {
-      label: hidden ? t('shell.menu.unhide') : t('shell.menu.hide'), icon: hidden ? 'eye' : 'eyeOff',
+      label: hidden ? t('shell.menu.unhide') : t('shell.menu.hide'),
+      icon: hidden ? 'eye' : 'eyeOff',
       run: () => {
         patchRun(run.name, {hidden: hidden ? null : true});
-        if (!hidden) toast(t('shell.hidden_one', {run: runs.nameOf(run)}), {label: t('shell.undo'), run: () => patchRun(run.name, {hidden: null})});
+        if (!hidden)
+          toast(t('shell.hidden_one', {run: runs.nameOf(run)}), {
+            label: t('shell.undo'),
+            run: () => patchRun(run.name, {hidden: null}),
+          });
       },
     },
-    {label: t('shell.menu.archived'), checked: runsView.archived, run: () => void (runsView.archived = !runsView.archived)},
+    {
+      label: t('shell.menu.archived'),
+      checked: runsView.archived,
+      run: () => void (runsView.archived = !runsView.archived),
+    },
     {separator: true},
     {label: t('shell.menu.copy'), icon: 'copy', run: () => void copyText(run.name)},
   ];

@@ -20,7 +20,12 @@ export function stepNumber(name: string): number | null {
 }
 
 /** The run a capture was taken in: sessions lie under the run's folder. */
-export const isOfRun = (capture: string, run: string): boolean => capture === run || (run !== '' && run !== '.' && capture.startsWith(`${run}/`)) || (capture !== '' && run.startsWith(`${capture}/`)) || capture === '' || capture === '.';
+export const isOfRun = (capture: string, run: string): boolean =>
+  capture === run ||
+  (run !== '' && run !== '.' && capture.startsWith(`${run}/`)) ||
+  (capture !== '' && run.startsWith(`${capture}/`)) ||
+  capture === '' ||
+  capture === '.';
 
 const MOST = 8;
 const MOST_BYTES = 64e6; // larger captures are opened by hand
@@ -32,12 +37,31 @@ async function stepsOf(session: ProfileSession): Promise<readonly CapturedStep[]
   const {traceSource} = await import('../data/trace.ts');
   const found = await traceSource(session.id, 0).steps();
   const wall = (ps: number): number | null => (found.start === null ? null : found.start + ps / 1e12);
-  if (found.steps.length === 0) return [{session: session.id, run: session.run, name: session.name, step: null, wall: wall(found.t0), t0: found.t0, t1: found.t1}];
-  return found.steps.map((step) => ({session: session.id, run: session.run, name: step.name, step: stepNumber(step.name), wall: wall(step.begin), t0: step.begin, t1: step.end}));
+  if (found.steps.length === 0)
+    return [
+      {
+        session: session.id,
+        run: session.run,
+        name: session.name,
+        step: null,
+        wall: wall(found.t0),
+        t0: found.t0,
+        t1: found.t1,
+      },
+    ];
+  return found.steps.map(step => ({
+    session: session.id,
+    run: session.run,
+    name: step.name,
+    step: stepNumber(step.name),
+    wall: wall(step.begin),
+    t0: step.begin,
+    t1: step.end,
+  }));
 }
 
 async function load(): Promise<void> {
-  const newest = (await profileSessions()).filter((session) => session.bytes < MOST_BYTES).slice(0, MOST);
+  const newest = (await profileSessions()).filter(session => session.bytes < MOST_BYTES).slice(0, MOST);
   for (const session of newest) {
     const found = await stepsOf(session).catch(() => []);
     steps = [...steps, ...found];
@@ -48,7 +72,9 @@ async function load(): Promise<void> {
 export function capturedSteps(): readonly CapturedStep[] {
   if (!asked) {
     asked = true;
-    void afterPicture().then(load).catch(() => undefined);
+    void afterPicture()
+      .then(load)
+      .catch(() => undefined);
   }
   return steps;
 }

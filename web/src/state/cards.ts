@@ -18,14 +18,16 @@ export interface CardSection<T> {
 /** `a/b/c` → section `a`, title `b/c`; tags without `/` share the section without a name. */
 export function splitTag(name: string): {section: string; title: string} {
   const at = name.indexOf('/');
-  return at > 0 && at < name.length - 1 ? {section: name.slice(0, at), title: name.slice(at + 1)} : {section: '', title: name};
+  return at > 0 && at < name.length - 1
+    ? {section: name.slice(0, at), title: name.slice(at + 1)}
+    : {section: '', title: name};
 }
 
 /** Tags whose name matches the filter (a regular expression, case-insensitive); null when it is none. */
 export function matchTags(tags: readonly Tag[], filter: string): readonly Tag[] | null {
   if (filter === '') return tags;
   const pattern = compile(filter, 'i');
-  return pattern === null ? null : tags.filter((tag) => pattern.test(tag.name));
+  return pattern === null ? null : tags.filter(tag => pattern.test(tag.name));
 }
 
 /** Cards in the order given, cut into sections by the first part of their tag; the nameless one first. */
@@ -42,13 +44,19 @@ export function sectionsOf<T extends {readonly tag: Tag}>(cards: readonly T[]): 
 }
 
 /** One card per tag and shown run that has it, and per sample where a step holds several. */
-export function cardsOf(tags: readonly Tag[], shown: readonly Run[], has: (tag: Tag, run: number) => boolean, samplesOf: (tag: Tag) => number = () => 1): TagCard[] {
+export function cardsOf(
+  tags: readonly Tag[],
+  shown: readonly Run[],
+  has: (tag: Tag, run: number) => boolean,
+  samplesOf: (tag: Tag) => number = () => 1,
+): TagCard[] {
   const out: TagCard[] = [];
   for (const tag of tags) {
     const samples = samplesOf(tag);
     for (const run of shown) {
       if (!has(tag, run.id)) continue;
-      for (let sample = 0; sample < samples; sample++) out.push({key: `${tag.id} ${run.id} ${sample}`, tag, run, sample});
+      for (let sample = 0; sample < samples; sample++)
+        out.push({key: `${tag.id} ${run.id} ${sample}`, tag, run, sample});
     }
   }
   return out;

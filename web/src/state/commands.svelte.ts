@@ -23,7 +23,7 @@ export const commands = {
 export function addCommands(added: readonly Command[]): () => void {
   list = [...list, ...added];
   return () => {
-    list = list.filter((command) => !added.includes(command));
+    list = list.filter(command => !added.includes(command));
   };
 }
 
@@ -41,12 +41,12 @@ export function pressKey(event: KeyboardEvent, singles: boolean): boolean {
   prefix = '';
   if (mods === '' && usesKey(event.target, event.key)) return false;
   if (mods === '' && !singles && event.key.length === 1) return false;
-  const found = list.findLast((command) => command.keys === typed);
+  const found = list.findLast(command => command.keys === typed);
   if (found !== undefined) {
     found.run();
     return true;
   }
-  if (list.some((command) => command.keys?.startsWith(`${typed} `))) {
+  if (list.some(command => command.keys?.startsWith(`${typed} `))) {
     prefix = typed;
     prefixAt = now;
     return true;

@@ -9,6 +9,10 @@ export const cursor = {
 };
 
 export function setCursor(next: {readonly x: number; readonly axis: string; readonly from: string} | null): void {
-  if (now === next || (now !== null && next !== null && now.x === next.x && now.axis === next.axis && now.from === next.from)) return;
+  if (
+    now === next ||
+    (now !== null && next !== null && now.x === next.x && now.axis === next.axis && now.from === next.from)
+  )
+    return;
   now = next;
 }

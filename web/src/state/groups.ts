@@ -15,21 +15,30 @@ export type CellOf = (column: string, run: number) => Cell;
 
 /** The key of a run's group, or null when it belongs to none. */
 export function keyOf(spec: string, cell: CellOf): (run: Run) => string | null {
-  if (spec === 'dir') return (run) => (run.name.includes('/') ? run.name.slice(0, run.name.lastIndexOf('/')) : '.');
+  if (spec === 'dir') return run => (run.name.includes('/') ? run.name.slice(0, run.name.lastIndexOf('/')) : '.');
   if (spec.startsWith('regex:')) {
     const re = compile(spec.slice(6));
     if (re === null) return () => null;
-    return (run) => {
+    return run => {
       const found = re.exec(run.name);
       if (found === null) return null;
-      return found.length > 1 ? found.slice(1).map((part) => part ?? '').join(', ') : `/${spec.slice(6)}/`;
+      return found.length > 1
+        ? found
+            .slice(1)
+            .map(part => part ?? '')
+            .join(', ')
+        : `/${spec.slice(6)}/`;
     };
   }
   if (spec.startsWith('hparam:')) {
     const names = spec.slice(7).split(',');
-    return (run) => {
-      const parts = names.map((name) => cell(`hparam:${name}`, run.id));
-      return parts.every((part) => part === null) ? null : names.map((name, i) => (typeof parts[i] === 'string' ? parts[i] : `${name} ${cellText(parts[i]!)}`)).join(' · ');
+    return run => {
+      const parts = names.map(name => cell(`hparam:${name}`, run.id));
+      return parts.every(part => part === null)
+        ? null
+        : names
+            .map((name, i) => (typeof parts[i] === 'string' ? parts[i] : `${name} ${cellText(parts[i]!)}`))
+            .join(' · ');
     };
   }
   return () => null;
@@ -58,8 +67,14 @@ export function groupRuns(runs: readonly Run[], spec: string, cell: CellOf): {gr
 
 /** The ink of every run under a colour spec. `groups` are those of the group spec. */
 export function inkRuns(
-  runs: readonly Run[], spec: string, groups: readonly Group[], cell: CellOf, override: (run: Run) => string | undefined,
-  dark: boolean, inactive: string, dashes: boolean,
+  runs: readonly Run[],
+  spec: string,
+  groups: readonly Group[],
+  cell: CellOf,
+  override: (run: Run) => string | undefined,
+  dark: boolean,
+  inactive: string,
+  dashes: boolean,
 ): Map<number, RunInk> {
   const out = new Map<number, RunInk>();
   const plain = (run: Run): RunInk => slotInk(run.slot, dark);
@@ -68,11 +83,13 @@ export function inkRuns(
     const inks = new Map<number, RunInk>();
     for (const group of list) {
       const base = slotInk(group.index, dark);
-      [...group.members].sort((a, b) => a.slot - b.slot).forEach((run, i) => {
-        inks.set(run.id, {colour: shade(base.colour, i, dark), dash: base.dash});
-      });
+      [...group.members]
+        .sort((a, b) => a.slot - b.slot)
+        .forEach((run, i) => {
+          inks.set(run.id, {colour: shade(base.colour, i, dark), dash: base.dash});
+        });
     }
-    return (run) => inks.get(run.id) ?? {colour: inactive, dash: []};
+    return run => inks.get(run.id) ?? {colour: inactive, dash: []};
   };
   if (spec === 'group' && groups.length > 0) of = fromGroups(groups);
   else if (spec.startsWith('regex:')) of = fromGroups(groupRuns(runs, spec, cell).groups);
@@ -87,18 +104,23 @@ export function inkRuns(
 
 /** Numbers along the sequential map (log scale when they span two decades), the rest as categories. */
 function byHparam(
-  runs: readonly Run[], spec: string, cell: CellOf, dark: boolean, inactive: string,
+  runs: readonly Run[],
+  spec: string,
+  cell: CellOf,
+  dark: boolean,
+  inactive: string,
   fromGroups: (groups: readonly Group[]) => (run: Run) => RunInk,
 ): (run: Run) => RunInk {
   const column = `hparam:${spec.slice(7).split(',')[0]}`;
-  const values = runs.map((run) => cell(column, run.id));
+  const values = runs.map(run => cell(column, run.id));
   const numbers = values.filter((value): value is number => typeof value === 'number' && Number.isFinite(value));
   const distinct = new Set(numbers);
-  if (distinct.size < 6 || values.some((value) => typeof value === 'string')) return fromGroups(groupRuns(runs, spec, cell).groups);
+  if (distinct.size < 6 || values.some(value => typeof value === 'string'))
+    return fromGroups(groupRuns(runs, spec, cell).groups);
   let [lo, hi] = [Infinity, -Infinity];
   for (const value of distinct) [lo, hi] = [Math.min(lo, value), Math.max(hi, value)];
   const scale = lo > 0 && hi / lo > 100 ? Math.log : (value: number): number => value;
-  return (run) => {
+  return run => {
     const value = cell(column, run.id);
     if (typeof value !== 'number') return {colour: inactive, dash: []};
     const t = (scale(value) - scale(lo)) / (scale(hi) - scale(lo) || 1);

@@ -18,9 +18,19 @@ export interface Habits {
 }
 
 const DEFAULTS: Habits = {
-  theme: 'system', density: matchMedia?.('(pointer: coarse)').matches ? 'comfortable' : 'compact',
-  panelWidth: 288, inspectorOpen: true, cardMin: 280, tooltipRows: 7, tooltipSort: 'nearest', singleKeys: true,
-  dashes: false, pageSize: 60, pollSeconds: 30, savePins: true, recentCommands: [],
+  theme: 'system',
+  density: matchMedia?.('(pointer: coarse)').matches ? 'comfortable' : 'compact',
+  panelWidth: 288,
+  inspectorOpen: true,
+  cardMin: 280,
+  tooltipRows: 7,
+  tooltipSort: 'nearest',
+  singleKeys: true,
+  dashes: false,
+  pageSize: 60,
+  pollSeconds: 30,
+  savePins: true,
+  recentCommands: [],
 };
 const KEY = 'sonde.habits';
 

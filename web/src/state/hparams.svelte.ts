@@ -22,7 +22,9 @@ export const hparams = {
 export async function loadHparams(): Promise<void> {
   try {
     const answer = await client().ask<Answer>('hparams/table', {rows: 'sessions', offset: 0, limit: 0});
-    list = answer.columns.filter((column) => column.id.startsWith('hparam:')).map((column) => ({name: column.id.slice(7), differs: column.differs ?? false, source: column.source ?? ''}));
+    list = answer.columns
+      .filter(column => column.id.startsWith('hparam:'))
+      .map(column => ({name: column.id.slice(7), differs: column.differs ?? false, source: column.source ?? ''}));
     list = [...list].sort((a, b) => Number(b.differs) - Number(a.differs));
   } catch {
     list = []; // no hyper-parameters is a normal state

@@ -10,9 +10,15 @@ export interface Later<T> {
 
 export function later<T>(load: () => Promise<T>): Later<T> {
   let now = $state.raw<T | null>(null);
-  const begin = (): void => void load().then((got) => (now = got), () => setTimeout(begin, AGAIN_MS));
+  const begin = (): void =>
+    void load().then(
+      got => (now = got),
+      () => setTimeout(begin, AGAIN_MS),
+    );
   void afterPicture().then(begin);
   return {
-    get now() { return now; },
+    get now() {
+      return now;
+    },
   };
 }

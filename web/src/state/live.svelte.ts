@@ -18,7 +18,15 @@ export interface Change {
 type State = 'connecting' | 'open' | 'polling' | 'waiting' | 'paused';
 
 const inner = $state({
-  state: 'connecting' as State, lastChange: 0, retryAt: 0, pending: 0, reloading: false, error: '', damageRev: 0, sessionRev: 0, jobRev: 0,
+  state: 'connecting' as State,
+  lastChange: 0,
+  retryAt: 0,
+  pending: 0,
+  reloading: false,
+  error: '',
+  damageRev: 0,
+  sessionRev: 0,
+  jobRev: 0,
 });
 let info = $state.raw<Info | null>(null);
 let load = $state.raw<LoadEvent | null>(null);
@@ -101,19 +109,24 @@ export async function startLive(): Promise<void> {
   await afterPicture();
   addEventListener('online', tellReopened); // the stream may have outlived what cut off single requests
   if (stopped) return;
-  stream = openStream(client(), receive, (state, retryAt) => {
-    inner.retryAt = retryAt;
-    streaming = state === 'open';
-    if (inner.state !== 'paused') inner.state = state === 'open' ? 'open' : 'waiting';
-    if (state === 'open') {
-      inner.error = '';
-      clearInterval(pollTimer);
-      pollTimer = 0;
-      tellReopened();
-    } else if (pollTimer === 0) {
-      pollTimer = window.setInterval(() => void poll(), Math.max(5, habits.pollSeconds) * 1000);
-    }
-  }, runs.boot === '' ? '' : `${runs.boot}.${runs.rev}`);
+  stream = openStream(
+    client(),
+    receive,
+    (state, retryAt) => {
+      inner.retryAt = retryAt;
+      streaming = state === 'open';
+      if (inner.state !== 'paused') inner.state = state === 'open' ? 'open' : 'waiting';
+      if (state === 'open') {
+        inner.error = '';
+        clearInterval(pollTimer);
+        pollTimer = 0;
+        tellReopened();
+      } else if (pollTimer === 0) {
+        pollTimer = window.setInterval(() => void poll(), Math.max(5, habits.pollSeconds) * 1000);
+      }
+    },
+    runs.boot === '' ? '' : `${runs.boot}.${runs.rev}`,
+  );
 }
 
 let streaming = false;
@@ -190,7 +203,8 @@ function receive(event: StreamEvent): void {
     if (event.type === 'changed') changes.push(data as unknown as ChangedEvent);
     else runsTouched = true;
     inner.pending = changes.length + (runsTouched ? 1 : 0);
-    if (inner.state !== 'paused' && timer === 0) timer = window.setTimeout(() => void applyChanges(), document.hidden ? 2000 : 50);
+    if (inner.state !== 'paused' && timer === 0)
+      timer = window.setTimeout(() => void applyChanges(), document.hidden ? 2000 : 50);
   } else if (event.type === 'load') {
     const progress = data as unknown as LoadEvent;
     load = progress.bytes_done >= progress.bytes && progress.files_done >= progress.files ? null : progress;
@@ -235,10 +249,13 @@ async function applyChanges(): Promise<void> {
 let cellsTimer = 0;
 function scheduleCells(): void {
   if (cellsTimer !== 0) return;
-  cellsTimer = window.setTimeout(() => {
-    cellsTimer = 0;
-    refreshCells().catch(() => {});
-  }, runs.all.length > 500 ? 3000 : 500);
+  cellsTimer = window.setTimeout(
+    () => {
+      cellsTimer = 0;
+      refreshCells().catch(() => {});
+    },
+    runs.all.length > 500 ? 3000 : 500,
+  );
 }
 
 function tell(change: Change): void {
@@ -247,7 +264,8 @@ function tell(change: Change): void {
 
 /** Several events as one question. */
 export function changeOf(events: readonly ChangedEvent[]): Change {
-  if (events.some((event) => event.all === true || (event.series === undefined && event.runs === undefined))) return {touches: () => true};
+  if (events.some(event => event.all === true || (event.series === undefined && event.runs === undefined)))
+    return {touches: () => true};
   const pairs = new Set<string>();
   const runIds = new Set<number>();
   const tagIds = new Set<number>();

@@ -57,7 +57,8 @@ export function createSource(run: Run, tag: Tag, loadSteps: LoadSteps = mediaSte
         const fresh = await loadSteps(run.name, tag.name);
         if (mine !== asked) return;
         // Only the last, possibly incomplete page can have changed when a log grows; references are of one boot.
-        if (boot === runs.boot && list !== null && fresh.steps.length >= list.steps.length) pages.delete(Math.floor(Math.max(0, list.steps.length - 1) / PAGE));
+        if (boot === runs.boot && list !== null && fresh.steps.length >= list.steps.length)
+          pages.delete(Math.floor(Math.max(0, list.steps.length - 1) / PAGE));
         else pages = new Map();
         boot = runs.boot;
         list = fresh;
@@ -107,7 +108,7 @@ export function sourceOf(run: Run, tag: Tag, loadSteps: LoadSteps = mediaSteps):
   return source;
 }
 
-onChange((change) => {
+onChange(change => {
   for (const source of sources.values()) if (change.touches(source.run.id, source.tag.id)) void source.load();
 });
 
@@ -127,7 +128,7 @@ export function indexAt(steps: Float64Array, cursor: number | null): number {
 
 /** All steps that any of the lists has, ascending, without repeats. */
 export function unionSteps(lists: readonly (StepList | null)[]): Float64Array {
-  const known = lists.filter((list) => list !== null);
+  const known = lists.filter(list => list !== null);
   if (known.length === 1) return dedupe(known[0]!.steps);
   const all = new Set<number>();
   for (const {steps} of known) for (const step of steps) all.add(step);
@@ -155,10 +156,11 @@ export interface Steps {
 /** All steps of the given cards, also of those not in view: the slider must not change by scrolling. Call while a component is set up. */
 export function createSteps(cards: () => readonly Pair[], loadSteps: LoadSteps = mediaSteps): Steps {
   let known: ReadonlyMap<string, Source> = $state.raw(new Map());
-  const wanted = $derived(new Map(cards().map((card) => [pairKey(card), card])));
+  const wanted = $derived(new Map(cards().map(card => [pairKey(card), card])));
   const all = $derived(unionSteps([...known].filter(([key]) => wanted.has(key)).map(([, source]) => source.list)));
   const add = (some: readonly Source[]): void => {
-    if (some.some((source) => !known.has(pairKey(source)))) known = new Map([...known, ...some.map((source) => [pairKey(source), source] as const)]);
+    if (some.some(source => !known.has(pairKey(source))))
+      known = new Map([...known, ...some.map(source => [pairKey(source), source] as const)]);
   };
   $effect(() => {
     const pairs = [...wanted.values()].slice(0, MOST_ASKED);
@@ -166,7 +168,7 @@ export function createSteps(cards: () => readonly Pair[], loadSteps: LoadSteps =
     const ask = async (): Promise<void> => {
       for (let i = 0; i < pairs.length && !stopped; i += AT_ONCE) {
         const some = pairs.slice(i, i + AT_ONCE).map(({run, tag}) => sourceOf(run, tag, loadSteps));
-        await Promise.all(some.map((source) => first.get(source)));
+        await Promise.all(some.map(source => first.get(source)));
         if (!stopped) add(some);
       }
     };
@@ -177,6 +179,6 @@ export function createSteps(cards: () => readonly Pair[], loadSteps: LoadSteps =
     get all() {
       return all;
     },
-    add: (source) => untrack(() => add([source])),
+    add: source => untrack(() => add([source])),
   };
 }

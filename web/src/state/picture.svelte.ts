@@ -7,7 +7,7 @@ const PARTS_A_FRAME = 2;
 const MOST_FRAMES = 20;
 
 let tell: () => void = () => {};
-const told = new Promise<void>((resolve) => (tell = resolve));
+const told = new Promise<void>(resolve => (tell = resolve));
 let parts = $state(1);
 let begun = false;
 let standIn: () => void = () => {};
@@ -30,7 +30,7 @@ function grow(frame: number): void {
 
 /** What was painted now is on the screen: two frames later, or a moment later in a window that draws none. */
 export function onScreen(): Promise<void> {
-  return new Promise((resolve) => {
+  return new Promise(resolve => {
     requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
     setTimeout(resolve, UNSEEN_MS);
   });
@@ -50,10 +50,12 @@ export function pictureShown(): void {
     tell();
     grow(0);
   };
-  requestAnimationFrame(() => requestAnimationFrame(() => {
-    if ('requestIdleCallback' in globalThis) requestIdleCallback(begin, {timeout: PATIENCE_MS / 2});
-    else setTimeout(begin);
-  }));
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      if ('requestIdleCallback' in globalThis) requestIdleCallback(begin, {timeout: PATIENCE_MS / 2});
+      else setTimeout(begin);
+    }),
+  );
 }
 
 /** The shell stands: nobody waits longer than a moment from here. */

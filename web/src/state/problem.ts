@@ -14,8 +14,13 @@ export const said = (text: string): Problem => ({text, bytes: null, away: false}
 /** `page` is where the words are: `<page>.problem.empty`, `.unknown`, `.broken`, `.away`. */
 export function problemOf(failure: unknown, page: 'images' | 'audio'): Problem {
   if (failure instanceof Unshowable) {
-    return {text: t(`${page}.problem.${failure.kind}`, {mime: failure.bytes.type}), bytes: failure.bytes.size > 0 ? failure.bytes : null, away: false};
+    return {
+      text: t(`${page}.problem.${failure.kind}`, {mime: failure.bytes.type}),
+      bytes: failure.bytes.size > 0 ? failure.bytes : null,
+      away: false,
+    };
   }
-  if (failure instanceof ApiError && failure.status === 0) return {text: t(`${page}.problem.away`), bytes: null, away: true};
+  if (failure instanceof ApiError && failure.status === 0)
+    return {text: t(`${page}.problem.away`), bytes: null, away: true};
   return said(failure instanceof Error ? failure.message : String(failure));
 }

@@ -61,7 +61,8 @@ export const INFORMATION = 'information';
 
 /** What every question for a report says besides session, tool and host. */
 export function reportParameters(): Record<string, string> {
-  const part: Record<string, string> = profileView.only === null ? {} : {begin_ps: String(profileView.only.begin), end_ps: String(profileView.only.end)};
+  const part: Record<string, string> =
+    profileView.only === null ? {} : {begin_ps: String(profileView.only.begin), end_ps: String(profileView.only.end)};
   return {...profileView.ask, ...profileView.peaks, ...part};
 }
 
@@ -73,12 +74,36 @@ export function openTool(tool: string, filter = '', ask: Readonly<Record<string,
 /** Goes to a place in the trace viewer. */
 export function openTrace(t0: number, t1: number, host = profileView.host): void {
   const margin = Math.max(1000, (t1 - t0) * 0.05);
-  [profileView.tool, profileView.host, profileView.t0, profileView.t1, profileView.slice] = [TRACE, host, Math.round(t0 - margin), Math.round(t1 + margin), null];
+  [profileView.tool, profileView.host, profileView.t0, profileView.t1, profileView.slice] = [
+    TRACE,
+    host,
+    Math.round(t0 - margin),
+    Math.round(t1 + margin),
+    null,
+  ];
 }
 
 /** Another session: nothing of the place in the old one holds. */
 export function chooseSession(session: string): void {
-  Object.assign(profileView, {session, host: '', t0: null, t1: null, slice: null, find: '', ask: {}, filter: '', only: null, pins: [], hide: [], fold: [], order: [], notes: [], tracks: '', without: [], zero: null});
+  Object.assign(profileView, {
+    session,
+    host: '',
+    t0: null,
+    t1: null,
+    slice: null,
+    find: '',
+    ask: {},
+    filter: '',
+    only: null,
+    pins: [],
+    hide: [],
+    fold: [],
+    order: [],
+    notes: [],
+    tracks: '',
+    without: [],
+    zero: null,
+  });
 }
 
 /** From anywhere on the page to a place in a capture. */

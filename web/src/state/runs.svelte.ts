@@ -39,7 +39,16 @@ export interface RunsView {
 export const AUTO_LIMIT = 1000;
 
 export const runsView: RunsView = slice<RunsView>('runs', {
-  filter: '', base: 'auto', flip: [], sort: ['name', 'asc'], group: 'none', colour: '', columns: null, filters: [], folded: [], archived: false,
+  filter: '',
+  base: 'auto',
+  flip: [],
+  sort: ['name', 'asc'],
+  group: 'none',
+  colour: '',
+  columns: null,
+  filters: [],
+  folded: [],
+  archived: false,
 });
 
 let list = $state.raw<readonly Run[]>([]);
@@ -49,22 +58,29 @@ let ready = $state(false);
 let hot = $state<number | null>(null);
 let cells = $state.raw<ReadonlyMap<string, ReadonlyMap<number, Cell>>>(new Map());
 
-const byId = $derived(new Map(list.map((run) => [run.id, run])));
-const byName = $derived(new Map(list.map((run) => [run.name, run])));
+const byId = $derived(new Map(list.map(run => [run.id, run])));
+const byName = $derived(new Map(list.map(run => [run.name, run])));
 const pattern = $derived(runsView.filter === '' ? null : compile(runsView.filter, 'i'));
 const broken = $derived(runsView.filter !== '' && pattern === null);
 const newest = $derived(
-  list.length <= AUTO_LIMIT ? null : new Set([...list].sort((a, b) => (b.start ?? 0) - (a.start ?? 0)).slice(0, AUTO_LIMIT).map((run) => run.id)),
+  list.length <= AUTO_LIMIT
+    ? null
+    : new Set(
+        [...list]
+          .sort((a, b) => (b.start ?? 0) - (a.start ?? 0))
+          .slice(0, AUTO_LIMIT)
+          .map(run => run.id),
+      ),
 );
 const flipped = $derived(new Set(runsView.flip));
 
 /** Rows of the table: filtered by name and columns, not archived. */
 const listed = $derived.by(() => {
   const filters = runsView.filters;
-  return list.filter((run) => {
+  return list.filter(run => {
     if (broken || (pattern !== null && !pattern.test(run.name) && !pattern.test(nameOf(run)))) return false;
     if (!runsView.archived && sidecar.notes(run.name).hidden === true) return false;
-    return filters.every((filter) => passes(filter, cellOf(filter.col, run.id)));
+    return filters.every(filter => passes(filter, cellOf(filter.col, run.id)));
   });
 });
 const sorted = $derived.by(() => {
@@ -79,14 +95,25 @@ const sorted = $derived.by(() => {
   });
 });
 const grouping = $derived(
-  runsView.group === 'none' ? {groups: [] as Group[], rest: sorted as readonly Run[]} : groupRuns(sorted, runsView.group, cellOf),
+  runsView.group === 'none'
+    ? {groups: [] as Group[], rest: sorted as readonly Run[]}
+    : groupRuns(sorted, runsView.group, cellOf),
 );
-const shown = $derived(sorted.filter((run) => isChosen(run)));
-const shownIds = $derived(new Set(shown.map((run) => run.id)));
+const shown = $derived(sorted.filter(run => isChosen(run)));
+const shownIds = $derived(new Set(shown.map(run => run.id)));
 const colourSpec = $derived(runsView.colour === '' ? (runsView.group === 'none' ? 'run' : 'group') : runsView.colour);
-const inks = $derived(inkRuns(
-  list, colourSpec, grouping.groups, cellOf, (run) => sidecar.notes(run.name).colour, theme.dark, theme.ink.textOff, habits.dashes || theme.ink.forced,
-));
+const inks = $derived(
+  inkRuns(
+    list,
+    colourSpec,
+    grouping.groups,
+    cellOf,
+    run => sidecar.notes(run.name).colour,
+    theme.dark,
+    theme.ink.textOff,
+    habits.dashes || theme.ink.forced,
+  ),
+);
 
 function isChosen(run: Run): boolean {
   const rule = runsView.base === 'all' || (runsView.base === 'auto' && (newest === null || newest.has(run.id)));
@@ -173,18 +200,28 @@ export function tableColumns(): readonly string[] {
   return runsView.columns ?? autoColumns(usual);
 }
 /** Tags that at least half of the runs have: a column for a few runs takes the room of all names. */
-const usual = $derived(tags.ofKind('scalar').filter((tag) => 2 * tag.runs.reduce((sum, [first, last]) => sum + last - first + 1, 0) >= list.length).map((tag) => tag.name));
+const usual = $derived(
+  tags
+    .ofKind('scalar')
+    .filter(tag => 2 * tag.runs.reduce((sum, [first, last]) => sum + last - first + 1, 0) >= list.length)
+    .map(tag => tag.name),
+);
 
 export function autoColumns(names: readonly string[]): string[] {
   const rate = (name: string): number => {
     const lower = name.toLowerCase();
     const what = /loss/.test(lower) ? 4 : /acc|f1|auc|bleu|reward|score/.test(lower) ? 3 : 0;
-    return what === 0 ? 0 : what + (/(^|[/_.-])(val|valid|validation|eval|test)/.test(lower) ? 3 : 0) - name.length * 0.01;
+    return what === 0
+      ? 0
+      : what + (/(^|[/_.-])(val|valid|validation|eval|test)/.test(lower) ? 3 : 0) - name.length * 0.01;
   };
-  const good = names.map((name) => ({name, rate: rate(name)})).filter((one) => one.rate > 0).sort((a, b) => b.rate - a.rate);
-  const loss = good.find((one) => /loss/i.test(one.name));
-  const other = good.find((one) => !/loss/i.test(one.name));
-  return [loss, other].filter((one) => one !== undefined).map((one) => `metric:${one.name}:last`);
+  const good = names
+    .map(name => ({name, rate: rate(name)}))
+    .filter(one => one.rate > 0)
+    .sort((a, b) => b.rate - a.rate);
+  const loss = good.find(one => /loss/i.test(one.name));
+  const other = good.find(one => !/loss/i.test(one.name));
+  return [loss, other].filter(one => one !== undefined).map(one => `metric:${one.name}:last`);
 }
 
 export function setShown(changed: readonly Run[], on: boolean): void {
@@ -200,7 +237,7 @@ export function setShown(changed: readonly Run[], on: boolean): void {
 
 export function showOnly(chosen: readonly Run[]): void {
   runsView.base = 'none';
-  runsView.flip = chosen.map((run) => run.name);
+  runsView.flip = chosen.map(run => run.name);
 }
 
 export function showAll(): void {
@@ -219,7 +256,7 @@ export async function loadRuns(fresh: boolean): Promise<RunsAnswer> {
   if (complete) {
     list = answer.runs;
   } else if (answer.runs.length > 0 || (answer.removed ?? []).length > 0) {
-    const merged = new Map(list.map((run) => [run.id, run]));
+    const merged = new Map(list.map(run => [run.id, run]));
     for (const run of answer.runs) merged.set(run.id, run);
     for (const id of answer.removed ?? []) merged.delete(id);
     list = [...merged.values()];
@@ -237,17 +274,33 @@ export function wantColumns(who: string, columns: readonly string[]): void {
 
 function want(who: string, columns: readonly string[]): void {
   wanted.set(who, new Set(columns));
-  const missing = columns.filter((column) => !cells.has(column));
-  if (missing.length > 0) afterPicture().then(() => fetchCells(missing)).catch(() => {}); // cells stay empty; the next change asks again
+  const missing = columns.filter(column => !cells.has(column));
+  if (missing.length > 0)
+    afterPicture()
+      .then(() => fetchCells(missing))
+      .catch(() => {}); // cells stay empty; the next change asks again
 }
 
 /** Keeps the cells that decide what is shown, in which order and colour. Called once by the shell. */
 export function keepCells(): () => void {
-  const hparamsOf = (spec: string): string[] => (spec.startsWith('hparam:') ? spec.slice(7).split(',').map((name) => `hparam:${name}`) : []);
+  const hparamsOf = (spec: string): string[] =>
+    spec.startsWith('hparam:')
+      ? spec
+          .slice(7)
+          .split(',')
+          .map(name => `hparam:${name}`)
+      : [];
   return $effect.root(() => {
     $effect(() => {
       const sort = runsView.sort[0];
-      wantColumns('view', [...new Set([...runsView.filters.map((filter) => filter.col), ...hparamsOf(runsView.group), ...hparamsOf(runsView.colour), ...(sort.includes(':') ? [sort] : [])])]);
+      wantColumns('view', [
+        ...new Set([
+          ...runsView.filters.map(filter => filter.col),
+          ...hparamsOf(runsView.group),
+          ...hparamsOf(runsView.colour),
+          ...(sort.includes(':') ? [sort] : []),
+        ]),
+      ]);
     });
   });
 }
@@ -259,7 +312,14 @@ export async function refreshCells(): Promise<void> {
 }
 
 async function fetchCells(columns: readonly string[]): Promise<void> {
-  const answer = await client().ask<TableAnswer>('table', {columns, filter: [], sort: [], offset: 0, limit: 1_000_000, group: null});
+  const answer = await client().ask<TableAnswer>('table', {
+    columns,
+    filter: [],
+    sort: [],
+    offset: 0,
+    limit: 1_000_000,
+    group: null,
+  });
   const next = new Map(cells);
   answer.columns.forEach((column, k) => {
     const values = new Map<number, Cell>();

@@ -7,10 +7,10 @@ let list = $state.raw<readonly Tag[]>([]);
 let rev = 0;
 let ready = $state(false);
 
-const kinds = $derived(new Set(list.map((tag) => tag.kind)));
-const plugins = $derived(new Set(list.map((tag) => tag.plugin)));
-const byName = $derived(new Map(list.map((tag) => [`${tag.kind}\0${tag.name}`, tag])));
-const byId = $derived(new Map(list.map((tag) => [tag.id, tag])));
+const kinds = $derived(new Set(list.map(tag => tag.kind)));
+const plugins = $derived(new Set(list.map(tag => tag.plugin)));
+const byName = $derived(new Map(list.map(tag => [`${tag.kind}\0${tag.name}`, tag])));
+const byId = $derived(new Map(list.map(tag => [tag.id, tag])));
 
 export const tags = {
   get all(): readonly Tag[] {
@@ -26,7 +26,7 @@ export const tags = {
     return ready;
   },
   ofKind(kind: string): readonly Tag[] {
-    return list.filter((tag) => tag.kind === kind);
+    return list.filter(tag => tag.kind === kind);
   },
   find(kind: string, name: string): Tag | undefined {
     return byName.get(`${kind}\0${name}`);
@@ -57,7 +57,7 @@ export async function loadTags(fresh: boolean): Promise<void> {
   if (since === 0) {
     list = [...answer.tags].sort(order);
   } else if (answer.tags.length > 0) {
-    const merged = new Map(list.map((tag) => [tag.id, tag]));
+    const merged = new Map(list.map(tag => [tag.id, tag]));
     for (const tag of answer.tags) merged.set(tag.id, tag);
     list = [...merged.values()].sort(order);
   }

@@ -11,7 +11,9 @@ test('a view survives the address bar', () => {
 
 test('links of TensorBoard are understood', () => {
   const selection = btoa(JSON.stringify({a: true, b: false}));
-  const state = readUrl(`http://h/?smoothing=0.9&runFilter=adam&pinnedCards=${encodeURIComponent('[{"plugin":"scalars","tag":"loss"},{"plugin":"images","tag":"x"},7]')}#scalars&tagFilter=acc&runSelectionState=${selection}`);
+  const state = readUrl(
+    `http://h/?smoothing=0.9&runFilter=adam&pinnedCards=${encodeURIComponent('[{"plugin":"scalars","tag":"loss"},{"plugin":"images","tag":"x"},7]')}#scalars&tagFilter=acc&runSelectionState=${selection}`,
+  );
   expect(state.tab).toBe('scalars');
   expect(state.slices).toEqual({
     ts: {smooth: {kind: 'ema', p: 0.9}, filter: 'acc', pins: ['loss']},

@@ -24,7 +24,7 @@ export function decodeView(text: string): Slices {
   if (!text.startsWith('1.')) return {};
   try {
     const raw = atob(text.slice(2).replaceAll('-', '+').replaceAll('_', '/'));
-    const value: unknown = JSON.parse(new TextDecoder().decode(Uint8Array.from(raw, (c) => c.charCodeAt(0))));
+    const value: unknown = JSON.parse(new TextDecoder().decode(Uint8Array.from(raw, c => c.charCodeAt(0))));
     return isObject(value) ? (value as Slices) : {};
   } catch {
     return {};
@@ -38,10 +38,12 @@ export function hashOf(tab: string, view: string): string {
 export function readUrl(href: string): UrlState {
   const url = new URL(href);
   const [tab = '', ...pairs] = url.hash.replace(/^#/, '').split('&');
-  const hash = new Map(pairs.map((pair) => {
-    const at = pair.indexOf('=');
-    return at < 0 ? [pair, ''] : [pair.slice(0, at), decode(pair.slice(at + 1))];
-  }));
+  const hash = new Map(
+    pairs.map(pair => {
+      const at = pair.indexOf('=');
+      return at < 0 ? [pair, ''] : [pair.slice(0, at), decode(pair.slice(at + 1))];
+    }),
+  );
   const view = hash.get('v') ?? '';
   const slices = view.startsWith('@') ? {} : decodeView(view);
   legacy(url.searchParams, hash, slices);
@@ -79,7 +81,11 @@ function legacy(query: URLSearchParams, hash: ReadonlyMap<string, string>, slice
     try {
       const chosen = Object.entries(JSON.parse(atob(selection)) as Record<string, unknown>);
       put('runs', 'base', 'all');
-      put('runs', 'flip', chosen.filter(([, on]) => on === false).map(([name]) => name));
+      put(
+        'runs',
+        'flip',
+        chosen.filter(([, on]) => on === false).map(([name]) => name),
+      );
     } catch {
       // a damaged old link selects nothing special
     }

@@ -52,7 +52,8 @@ function apply(key: string, fields: Plain): void {
   if (one === undefined) return;
   for (const [field, fallback] of Object.entries(one.defaults)) {
     const value = field in fields && fits(fields[field], fallback) ? fields[field] : fallback;
-    if (JSON.stringify(value) !== JSON.stringify($state.snapshot(one.state[field]))) one.state[field] = structuredClone(value);
+    if (JSON.stringify(value) !== JSON.stringify($state.snapshot(one.state[field])))
+      one.state[field] = structuredClone(value);
   }
 }
 
@@ -122,7 +123,8 @@ export function keepUrl(): () => void {
   let timer = 0;
   let touched = -Infinity; // when something changed last
   last = JSON.stringify(currentSlices());
-  if (withoutLegacy(location.href) !== location.href) history.replaceState(null, '', new URL(hashOf(place.tab, currentView()), withoutLegacy(location.href)));
+  if (withoutLegacy(location.href) !== location.href)
+    history.replaceState(null, '', new URL(hashOf(place.tab, currentView()), withoutLegacy(location.href)));
   const stop = $effect.root(() => {
     $effect(() => {
       const text = JSON.stringify(currentSlices());

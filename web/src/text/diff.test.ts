@@ -2,7 +2,10 @@ import {describe, expect, it} from 'vitest';
 import {diffText, tokens} from './diff.ts';
 
 const side = (before: string, after: string, drop: string): string =>
-  diffText(before, after).filter((p) => p.kind !== drop).map((p) => p.text).join('');
+  diffText(before, after)
+    .filter(p => p.kind !== drop)
+    .map(p => p.text)
+    .join('');
 
 describe('diffText', () => {
   it('tokens join to the text', () => {
@@ -11,7 +14,10 @@ describe('diffText', () => {
   });
   it('keeps what is the same', () => {
     expect(diffText('the cat sat', 'the dog sat')).toEqual([
-      {kind: 'same', text: 'the '}, {kind: 'removed', text: 'cat'}, {kind: 'added', text: 'dog'}, {kind: 'same', text: ' sat'},
+      {kind: 'same', text: 'the '},
+      {kind: 'removed', text: 'cat'},
+      {kind: 'added', text: 'dog'},
+      {kind: 'same', text: ' sat'},
     ]);
     expect(diffText('x', 'x')).toEqual([{kind: 'same', text: 'x'}]);
     expect(diffText('', '')).toEqual([]);

@@ -23,7 +23,8 @@ export function diffText(before: string, after: string): Piece[] {
   while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
   const pieces: Piece[] = [];
   push(pieces, 'same', a.slice(0, head));
-  for (const [kind, text] of script(a.slice(head, a.length - tail), b.slice(head, b.length - tail))) push(pieces, kind, text);
+  for (const [kind, text] of script(a.slice(head, a.length - tail), b.slice(head, b.length - tail)))
+    push(pieces, kind, text);
   push(pieces, 'same', a.slice(a.length - tail));
   return pieces;
 }
@@ -51,10 +52,18 @@ function script(a: readonly string[], b: readonly string[]): [Piece['kind'], str
     }
     reach = reach.slice();
   }
-  return [['removed', [...a]], ['added', [...b]]];
+  return [
+    ['removed', [...a]],
+    ['added', [...b]],
+  ];
 }
 
-function walkBack(trace: readonly Int32Array[], a: readonly string[], b: readonly string[], zero: number): [Piece['kind'], string[]][] {
+function walkBack(
+  trace: readonly Int32Array[],
+  a: readonly string[],
+  b: readonly string[],
+  zero: number,
+): [Piece['kind'], string[]][] {
   const out: [Piece['kind'], string[]][] = [];
   let x = a.length;
   let y = b.length;

@@ -1,5 +1,13 @@
 import {expect, test} from 'vitest';
-import {columnFormat, formatBytes, formatCount, formatDuration, formatValue, middleEllipsis, sentence} from './format.ts';
+import {
+  columnFormat,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatValue,
+  middleEllipsis,
+  sentence,
+} from './format.ts';
 
 test('sizes are decimal with three digits', () => {
   expect(formatBytes(17)).toBe('17 B');
@@ -13,7 +21,16 @@ test('counts are grouped by thousands', () => {
 });
 
 test('values have four digits, a true minus and an exponent where needed', () => {
-  expect([0.49224, 0.0012, -0.0003, 12345.6, 0, NaN, Infinity, -Infinity].map((v) => formatValue(v))).toEqual(['0.4922', '0.0012', '−3e−4', '1.235e4', '0', 'NaN', '∞', '−∞']);
+  expect([0.49224, 0.0012, -0.0003, 12345.6, 0, NaN, Infinity, -Infinity].map(v => formatValue(v))).toEqual([
+    '0.4922',
+    '0.0012',
+    '−3e−4',
+    '1.235e4',
+    '0',
+    'NaN',
+    '∞',
+    '−∞',
+  ]);
 });
 
 test('a column has one format', () => {
@@ -23,7 +40,14 @@ test('a column has one format', () => {
 });
 
 test('durations adapt their unit', () => {
-  expect([133.7e-6, 0.1824, 42, 75, 7260, 100800].map(formatDuration)).toEqual(['133.7\u202fµs', '182.4\u202fms', '42\u202fs', '1\u202fm 15\u202fs', '2\u202fh 01\u202fm', '1\u202fd 4\u202fh']);
+  expect([133.7e-6, 0.1824, 42, 75, 7260, 100800].map(formatDuration)).toEqual([
+    '133.7\u202fµs',
+    '182.4\u202fms',
+    '42\u202fs',
+    '1\u202fm 15\u202fs',
+    '2\u202fh 01\u202fm',
+    '1\u202fd 4\u202fh',
+  ]);
 });
 
 test('long names keep both ends', () => {
@@ -32,5 +56,9 @@ test('long names keep both ends', () => {
 
 test('a remark becomes a sentence', () => {
   expect(['', 'a record is torn', 'Done.', 'why?'].map(sentence)).toEqual(['', 'A record is torn.', 'Done.', 'Why?']);
-  expect(["run 'a' has no mesh", 'vm.xplane.pb is empty', 'b: its shape is not known'].map(sentence)).toEqual(["Run 'a' has no mesh.", 'vm.xplane.pb is empty.', 'b: its shape is not known.']);
+  expect(["run 'a' has no mesh", 'vm.xplane.pb is empty', 'b: its shape is not known'].map(sentence)).toEqual([
+    "Run 'a' has no mesh.",
+    'vm.xplane.pb is empty.',
+    'b: its shape is not known.',
+  ]);
 });

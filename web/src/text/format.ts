@@ -55,9 +55,13 @@ export function formatValue(value: number, digits = 4): string {
   if (value === -Infinity) return `${MINUS}∞`;
   if (value === 0) return '0';
   const size = Math.abs(value);
-  const text = size >= 1e4 || size < 1e-3
-    ? value.toExponential(Math.max(0, digits - 1)).replace(/\.?0+e/, 'e').replace('e+', 'e')
-    : String(+value.toPrecision(digits));
+  const text =
+    size >= 1e4 || size < 1e-3
+      ? value
+          .toExponential(Math.max(0, digits - 1))
+          .replace(/\.?0+e/, 'e')
+          .replace('e+', 'e')
+      : String(+value.toPrecision(digits));
   return trueMinus(text);
 }
 
@@ -73,14 +77,14 @@ export function columnFormat(values: Iterable<number>, digits = 4): (value: numb
     if (size > 0 && size < smallest) smallest = size;
     if (!Number.isInteger(value)) integers = false;
   }
-  const other = (value: number): string | null =>
-    Number.isFinite(value) ? null : formatValue(value);
-  if (integers && largest < 1e7) return (value) => other(value) ?? formatCount(value);
+  const other = (value: number): string | null => (Number.isFinite(value) ? null : formatValue(value));
+  if (integers && largest < 1e7) return value => other(value) ?? formatCount(value);
   if (largest >= 1e4 || (largest > 0 && largest < 1e-2)) {
-    return (value) => other(value) ?? (value === 0 ? '0' : trueMinus(value.toExponential(Math.min(3, digits - 1)).replace('e+', 'e')));
+    return value =>
+      other(value) ?? (value === 0 ? '0' : trueMinus(value.toExponential(Math.min(3, digits - 1)).replace('e+', 'e')));
   }
   const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(largest || 1)));
-  return (value) => other(value) ?? trueMinus(value.toFixed(Math.min(decimals, 6)));
+  return value => other(value) ?? trueMinus(value.toFixed(Math.min(decimals, 6)));
 }
 
 /** All digits, ASCII: what titles, copies and exports carry. */
@@ -100,19 +104,24 @@ export function formatPercent(share: number, decimals = 1): string {
   return trueMinus((share * 100).toFixed(decimals)) + `${NARROW}%`;
 }
 
-const SI: readonly (readonly [number, string])[] = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
+const SI: readonly (readonly [number, string])[] = [
+  [1e12, 'T'],
+  [1e9, 'G'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+];
 
 /** The labels of one axis: one suffix and the same decimals for all ticks. */
 export function axisFormat(ticks: readonly number[]): (value: number) => string {
   let largest = 0;
   for (const tick of ticks) largest = Math.max(largest, Math.abs(tick));
-  if (largest === 0) return (value) => formatValue(value, 3);
+  if (largest === 0) return value => formatValue(value, 3);
   const step = ticks.length > 1 ? Math.abs(ticks[1]! - ticks[0]!) : largest;
-  if (largest < 1e-3 && largest > 0) return (value) => formatValue(value, 3);
+  if (largest < 1e-3 && largest > 0) return value => formatValue(value, 3);
   const [unit, suffix] = largest >= 1e4 ? (SI.find(([size]) => largest >= size) ?? [1, '']) : [1, ''];
-  if (largest >= 1e15) return (value) => formatValue(value, 3);
+  if (largest >= 1e15) return value => formatValue(value, 3);
   const decimals = Math.max(0, Math.min(6, Math.ceil(-Math.log10(step / unit) - 1e-9)));
-  return (value) => (value === 0 && unit > 1 ? '0' : trueMinus((value / unit).toFixed(decimals)) + suffix);
+  return value => (value === 0 && unit > 1 ? '0' : trueMinus((value / unit).toFixed(decimals)) + suffix);
 }
 
 /** Adaptive, three to four digits: 133.7 µs, 182.4 ms, 2 h 01 m, 1 d 4 h. */
@@ -121,7 +130,12 @@ export function formatDuration(seconds: number): string {
   const sign = seconds < 0 ? MINUS : '';
   const size = Math.abs(seconds);
   if (size === 0) return `0${NARROW}s`;
-  const small: readonly (readonly [number, string])[] = [[1e-9, 'ns'], [1e-6, 'µs'], [1e-3, 'ms'], [1, 's']];
+  const small: readonly (readonly [number, string])[] = [
+    [1e-9, 'ns'],
+    [1e-6, 'µs'],
+    [1e-3, 'ms'],
+    [1, 's'],
+  ];
   if (size < 60) {
     let pick = small[0]!;
     for (const entry of small) if (size >= entry[0] * 0.9995) pick = entry;
@@ -130,7 +144,8 @@ export function formatDuration(seconds: number): string {
   const whole = Math.round(size);
   const two = (value: number): string => String(value).padStart(2, '0');
   if (whole < 3600) return `${sign}${Math.floor(whole / 60)}${NARROW}m ${two(whole % 60)}${NARROW}s`;
-  if (whole < 86400) return `${sign}${Math.floor(whole / 3600)}${NARROW}h ${two(Math.floor((whole % 3600) / 60))}${NARROW}m`;
+  if (whole < 86400)
+    return `${sign}${Math.floor(whole / 3600)}${NARROW}h ${two(Math.floor((whole % 3600) / 60))}${NARROW}m`;
   return `${sign}${Math.floor(whole / 86400)}${NARROW}d ${Math.floor((whole % 86400) / 3600)}${NARROW}h`;
 }
 
@@ -144,13 +159,17 @@ export function formatTime(seconds: number): string {
 export function formatDate(seconds: number): string {
   const date = new Date(seconds * 1000);
   const two = (value: number): string => String(value).padStart(2, '0');
-  return Number.isNaN(date.getTime()) ? '—' : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return Number.isNaN(date.getTime())
+    ? '—'
+    : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
 export function formatClock(seconds: number): string {
   const date = new Date(seconds * 1000);
   const two = (value: number): string => String(value).padStart(2, '0');
-  return Number.isNaN(date.getTime()) ? '—' : `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return Number.isNaN(date.getTime())
+    ? '—'
+    : `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
 /** "2 s ago" below an hour, the date and time above. */
@@ -187,5 +206,8 @@ export function shortNumber(value: number): string {
 export function sentence(text: string): string {
   const words = text.trim();
   if (words === '') return '';
-  return words.replace(/^[a-z](?=[a-z]*(?:[ '’?!,]|$))/, (letter) => letter.toUpperCase()) + (/[.!?…:]$/.test(words) ? '' : '.');
+  return (
+    words.replace(/^[a-z](?=[a-z]*(?:[ '’?!,]|$))/, letter => letter.toUpperCase()) +
+    (/[.!?…:]$/.test(words) ? '' : '.')
+  );
 }

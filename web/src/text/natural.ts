@@ -11,7 +11,9 @@ const known = new Map<string, readonly Piece[]>();
 function piecesOf(name: string): readonly Piece[] {
   let pieces = known.get(name);
   if (pieces === undefined) {
-    pieces = (name.replaceAll('/', '\u0001').match(PIECES) ?? []).map((piece) => (isDigit(piece.charCodeAt(0)) ? Number(piece) : piece));
+    pieces = (name.replaceAll('/', '\u0001').match(PIECES) ?? []).map(piece =>
+      isDigit(piece.charCodeAt(0)) ? Number(piece) : piece,
+    );
     if (known.size >= MOST) known.clear();
     known.set(name, pieces);
   }

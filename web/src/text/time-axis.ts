@@ -8,14 +8,14 @@ export function timesOf(kind: TimeKind, steps: Float64Array, walls: Float64Array
   if (kind === 'step') return steps;
   if (kind === 'wall') return walls;
   const first = walls[0] ?? 0;
-  return walls.map((wall) => wall - first);
+  return walls.map(wall => wall - first);
 }
 
 /** Labels of an axis: dates where the axis spans days, clock times otherwise. */
 export function timeLabels(kind: TimeKind): (ticks: readonly number[]) => (value: number) => string {
   if (kind === 'step') return axisFormat;
   if (kind === 'relative') return () => formatDuration;
-  return (ticks) => {
+  return ticks => {
     const span = (ticks[ticks.length - 1] ?? 0) - (ticks[0] ?? 0);
     return span > 172_800 ? formatDate : formatClock;
   };
@@ -32,5 +32,7 @@ export function timeShort(kind: TimeKind, all: Float64Array): (value: number) =>
   if (kind === 'relative') return formatDuration;
   const first = all[0] ?? 0;
   const last = all[all.length - 1] ?? 0;
-  return Math.max(Math.abs(first), Math.abs(last)) >= 1e4 ? axisFormat([first, last].sort((a, b) => a - b)) : formatStep;
+  return Math.max(Math.abs(first), Math.abs(last)) >= 1e4
+    ? axisFormat([first, last].sort((a, b) => a - b))
+    : formatStep;
 }

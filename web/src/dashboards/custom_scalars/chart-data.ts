@@ -22,30 +22,63 @@ function linesOf(columns: Columns, tags: readonly string[]): Line[] {
 
 function base({head, tag}: Line, columns: Columns, label: string, ink: RunInk): Omit<ChartSeries, 'y'> {
   return {
-    key: `${head.run} ${tag}`, run: head.run, tag, label, colour: ink.colour, dash: ink.dash, x: columns.part('x', head) ?? [], exact: head.exact, total: head.total, first: head.first,
-    step: columns.part('step', head), wall: columns.part('wall', head),
+    key: `${head.run} ${tag}`,
+    run: head.run,
+    tag,
+    label,
+    colour: ink.colour,
+    dash: ink.dash,
+    x: columns.part('x', head) ?? [],
+    exact: head.exact,
+    total: head.total,
+    first: head.first,
+    step: columns.part('step', head),
+    wall: columns.part('wall', head),
   };
 }
 
 /** Series = run × tag. One run: a colour a tag; several: the run's colour and a dash a tag. */
-export function multiline(columns: Columns, tags: readonly string[], smoothed: boolean, naming: Naming, dark: boolean): ChartSeries[] {
+export function multiline(
+  columns: Columns,
+  tags: readonly string[],
+  smoothed: boolean,
+  naming: Naming,
+  dark: boolean,
+): ChartSeries[] {
   const lines = linesOf(columns, tags);
   const alone = new Set(lines.map(({head}) => head.run)).size === 1;
-  return lines.map((line) => {
+  return lines.map(line => {
     const at = tags.indexOf(line.tag);
-    const ink = alone ? slotInk(at, dark) : {colour: naming.inkOf(line.head.run).colour, dash: tags.length > 1 ? slotInk((at % 4) * 24, dark).dash : naming.inkOf(line.head.run).dash};
+    const ink = alone
+      ? slotInk(at, dark)
+      : {
+          colour: naming.inkOf(line.head.run).colour,
+          dash: tags.length > 1 ? slotInk((at % 4) * 24, dark).dash : naming.inkOf(line.head.run).dash,
+        };
     const last = columns.part('last', line.head) ?? [];
     const {head} = line;
     return {
-      ...base(line, columns, tags.length > 1 ? (alone ? line.tag : `${naming.nameOf(head.run)} · ${line.tag}`) : naming.nameOf(head.run), ink),
-      y: smoothed ? (columns.part('smooth', head) ?? last) : last, ...(smoothed ? {raw: last} : {}),
+      ...base(
+        line,
+        columns,
+        tags.length > 1 ? (alone ? line.tag : `${naming.nameOf(head.run)} · ${line.tag}`) : naming.nameOf(head.run),
+        ink,
+      ),
+      y: smoothed ? (columns.part('smooth', head) ?? last) : last,
+      ...(smoothed ? {raw: last} : {}),
       ...(head.exact ? {} : {lo: columns.part('min', head), hi: columns.part('max', head)}),
     };
   });
 }
 
 /** A value line with a band from lower to upper, per run; what does not fit is said in words. */
-export function margin(columns: Columns, tags: readonly string[], wanted: readonly MarginSeries[], naming: Naming, say: (key: string, params: Record<string, string>) => string): {series: ChartSeries[]; problems: string[]} {
+export function margin(
+  columns: Columns,
+  tags: readonly string[],
+  wanted: readonly MarginSeries[],
+  naming: Naming,
+  say: (key: string, params: Record<string, string>) => string,
+): {series: ChartSeries[]; problems: string[]} {
   const lines = linesOf(columns, tags);
   const byRun = new Map<number, Map<string, Line>>();
   for (const line of lines) {
@@ -57,7 +90,7 @@ export function margin(columns: Columns, tags: readonly string[], wanted: readon
   for (const [run, has] of byRun) {
     for (const {value, lower, upper} of wanted) {
       const [v, l, u] = [has.get(value), has.get(lower), has.get(upper)];
-      const missing = [value, lower, upper].filter((tag) => !has.has(tag));
+      const missing = [value, lower, upper].filter(tag => !has.has(tag));
       if (v === undefined || l === undefined || u === undefined) {
         if (missing.length < 3) problems.push(say('custom.lacks', {run: naming.nameOf(run), tags: missing.join(', ')}));
         continue;
@@ -68,8 +101,15 @@ export function margin(columns: Columns, tags: readonly string[], wanted: readon
         continue;
       }
       series.push({
-        ...base(v, columns, wanted.length > 1 ? `${naming.nameOf(run)} · ${value}` : naming.nameOf(run), naming.inkOf(run)),
-        y: columns.part('last', v.head) ?? [], bandLo: columns.part('last', l.head), bandHi: columns.part('last', u.head),
+        ...base(
+          v,
+          columns,
+          wanted.length > 1 ? `${naming.nameOf(run)} · ${value}` : naming.nameOf(run),
+          naming.inkOf(run),
+        ),
+        y: columns.part('last', v.head) ?? [],
+        bandLo: columns.part('last', l.head),
+        bandHi: columns.part('last', u.head),
       });
     }
   }

@@ -9,6 +9,6 @@ export const customScalars: Dashboard = {
     PyTorch: 'w.add_custom_scalars({"losses": {"all": ["Multiline", ["loss/.*"]]}})',
   },
   // Charts can be made here from any scalars, also when no run brought a layout along.
-  applies: (have) => have.kinds.has('layout') || have.kinds.has('scalar'),
+  applies: have => have.kinds.has('layout') || have.kinds.has('scalar'),
   load: () => import('./CustomScalars.svelte'),
 };

@@ -11,4 +11,10 @@ export interface CustomView {
   toggled: string[]; // categories opened or folded by hand
 }
 
-export const view: CustomView = slice<CustomView>('custom', {x: 'step', smooth: 0.6, yscale: 'linear', outliers: true, toggled: []});
+export const view: CustomView = slice<CustomView>('custom', {
+  x: 'step',
+  smooth: 0.6,
+  yscale: 'linear',
+  outliers: true,
+  toggled: [],
+});

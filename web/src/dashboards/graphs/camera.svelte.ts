@@ -27,11 +27,30 @@ export function createCamera(): Camera {
     at.y = Math.max(24, (at.height - height * at.k) / 2);
   };
   return {
-    get x() { return at.x; }, set x(value) { at.x = value; },
-    get y() { return at.y; }, set y(value) { at.y = value; },
-    get k() { return at.k; }, set k(value) { at.k = value; },
-    get width() { return at.width; },
-    get height() { return at.height; },
+    get x() {
+      return at.x;
+    },
+    set x(value) {
+      at.x = value;
+    },
+    get y() {
+      return at.y;
+    },
+    set y(value) {
+      at.y = value;
+    },
+    get k() {
+      return at.k;
+    },
+    set k(value) {
+      at.k = value;
+    },
+    get width() {
+      return at.width;
+    },
+    get height() {
+      return at.height;
+    },
     resize: (width, height) => void ([at.width, at.height] = [width, height]),
     zoom: (by, px, py) => {
       const next = Math.max(0.02, Math.min(4, at.k * by));
@@ -47,7 +66,8 @@ export function createCamera(): Camera {
       if (at.k < 0.35) at.k = 0.7;
       const [sx, sy] = [px * at.k + at.x, py * at.k + at.y];
       const [hw, hh] = [(Math.min(w, 300) * at.k) / 2, (Math.min(h, 200) * at.k) / 2];
-      if (sx - hw < 0 || sx + hw > at.width || sy - hh < 0 || sy + hh > at.height) [at.x, at.y] = [at.width / 2 - px * at.k, at.height / 2 - py * at.k];
+      if (sx - hw < 0 || sx + hw > at.width || sy - hh < 0 || sy + hh > at.height)
+        [at.x, at.y] = [at.width / 2 - px * at.k, at.height / 2 - py * at.k];
     },
   };
 }

@@ -7,7 +7,11 @@ export const graphs: Dashboard = {
   help: 'dashboards.graphs.help',
   key: 'g',
   panel: 'none',
-  code: {Keras: "keras.callbacks.TensorBoard('logs', write_graph=True)", PyTorch: 'writer.add_graph(model, inputs)', TensorFlow: "tf.summary.trace_on(graph=True)\n…\ntf.summary.trace_export('step', step=0)"},
+  code: {
+    Keras: "keras.callbacks.TensorBoard('logs', write_graph=True)",
+    PyTorch: 'writer.add_graph(model, inputs)',
+    TensorFlow: "tf.summary.trace_on(graph=True)\n…\ntf.summary.trace_export('step', step=0)",
+  },
   applies: () => false,
   probe: async () => (await graphList()).length > 0,
   load: () => import('./Graphs.svelte'),

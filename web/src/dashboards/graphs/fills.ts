@@ -15,16 +15,23 @@ export interface Fills {
 /** `share` of one colour over another. */
 export function mix(top: string, under: string, share: number): string {
   const [a, b] = [channels(top), channels(under)];
-  return `#${a.map((v, i) => Math.round(v * share + b[i]! * (1 - share)).toString(16).padStart(2, '0')).join('')}`;
+  return `#${a
+    .map((v, i) =>
+      Math.round(v * share + b[i]! * (1 - share))
+        .toString(16)
+        .padStart(2, '0'),
+    )
+    .join('')}`;
 }
 
 export function createFills(picture: GraphPicture, colouring: Colouring, surface: string, dark: boolean): Fills {
-  const closed = picture.nodes.filter((node) => !node.open);
+  const closed = picture.nodes.filter(node => !node.open);
   const tint = (i: number): string => mix(slotInk(i, dark).colour, surface, 0.28);
   const heat = (share: number): string => mapColour('seq', 0.06 + share * (dark ? 0.42 : 0.34), dark); // texts stay readable
   const none: Fills = {of: () => null, words: [], largest: 0, ramp: []};
   if (colouring === 'none') return none;
-  if (colouring === 'structure') return {...none, of: (node) => (node.open || node.same === undefined ? null : tint(node.same))};
+  if (colouring === 'structure')
+    return {...none, of: node => (node.open || node.same === undefined ? null : tint(node.same))};
   if (colouring === 'device' || colouring === 'cluster') {
     const counts = new Map<string, number>();
     for (const node of closed) {
@@ -32,11 +39,20 @@ export function createFills(picture: GraphPicture, colouring: Colouring, surface
       if (word !== '') counts.set(word, (counts.get(word) ?? 0) + 1);
     }
     const order = [...counts.keys()].sort();
-    return {...none, words: order.map((text, i) => ({text, colour: tint(i), n: counts.get(text)!})), of: (node) => (node.open || !node[colouring] ? null : tint(order.indexOf(node[colouring])))};
+    return {
+      ...none,
+      words: order.map((text, i) => ({text, colour: tint(i), n: counts.get(text)!})),
+      of: node => (node.open || !node[colouring] ? null : tint(order.indexOf(node[colouring]))),
+    };
   }
   const value = (node: GraphNode): number => Number((colouring === 'time' ? node.time_ps : node.bytes) ?? 0);
   const largest = Math.max(0, ...closed.map(value));
-  return {...none, largest, ramp: [0, 0.25, 0.5, 0.75, 1].map(heat), of: (node) => (node.open || value(node) === 0 || largest === 0 ? null : heat(value(node) / largest))};
+  return {
+    ...none,
+    largest,
+    ramp: [0, 0.25, 0.5, 0.75, 1].map(heat),
+    of: node => (node.open || value(node) === 0 || largest === 0 ? null : heat(value(node) / largest)),
+  };
 }
 
 /** Every name and all scopes above it, so that a folded box knows whether something inside is meant. */

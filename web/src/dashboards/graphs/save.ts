@@ -1,5 +1,17 @@
 // The picture as a file: a self-contained SVG with the colours of the theme, or that drawn as PNG.
-const NAMES = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-opacity', 'stroke-dasharray', 'font-size', 'font-family', 'font-weight', 'text-anchor', 'opacity'];
+const NAMES = [
+  'fill',
+  'fill-opacity',
+  'stroke',
+  'stroke-width',
+  'stroke-opacity',
+  'stroke-dasharray',
+  'font-size',
+  'font-family',
+  'font-weight',
+  'text-anchor',
+  'opacity',
+];
 
 export interface Extent {
   readonly width: number;
@@ -22,7 +34,8 @@ export function svgOf(drawing: SVGSVGElement, extent: Extent, background: string
     for (const name of NAMES) to[i]!.setAttribute(name, style.getPropertyValue(name));
   });
   const paper = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-  for (const [name, value] of Object.entries({x: -20, y: -20, width: w, height: h, fill: background})) paper.setAttribute(name, String(value));
+  for (const [name, value] of Object.entries({x: -20, y: -20, width: w, height: h, fill: background}))
+    paper.setAttribute(name, String(value));
   copy.prepend(paper);
   return new XMLSerializer().serializeToString(copy);
 }
@@ -40,7 +53,12 @@ export async function pngOf(svg: string, extent: Extent): Promise<Blob> {
     canvas.width = Math.max(1, Math.round(w * scale));
     canvas.height = Math.max(1, Math.round(h * scale));
     canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
-    return await new Promise((resolve, reject) => canvas.toBlob((blob) => (blob === null ? reject(new Error('the picture is too large to draw')) : resolve(blob)), 'image/png'));
+    return await new Promise((resolve, reject) =>
+      canvas.toBlob(
+        blob => (blob === null ? reject(new Error('the picture is too large to draw')) : resolve(blob)),
+        'image/png',
+      ),
+    );
   } finally {
     URL.revokeObjectURL(address);
   }

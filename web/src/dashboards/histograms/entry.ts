@@ -13,7 +13,7 @@ export const histograms: Dashboard = {
   key: 'h',
   panel: 'runs',
   code,
-  applies: (have) => have.kinds.has('histogram'),
+  applies: have => have.kinds.has('histogram'),
   load: () => import('./Histograms.svelte'),
 };
 
@@ -24,6 +24,6 @@ export const distributions: Dashboard = {
   help: 'dashboards.histograms.help',
   panel: 'runs',
   code,
-  applies: (have) => have.kinds.has('histogram'),
+  applies: have => have.kinds.has('histogram'),
   load: () => import('./Distributions.svelte'),
 };

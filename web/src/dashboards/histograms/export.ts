@@ -8,14 +8,36 @@ import {t} from '../../text/messages.ts';
 import {BINS} from './load.svelte.ts';
 
 const BIN_HEAD = ['step', 'wall_time', 'left', 'right', 'count'];
-const STAT_HEAD = ['step', 'wall_time', 'count', 'mean', 'deviation', 'min', 'max', 'non_finite', 'p0', 'p6.68', 'p15.87', 'p30.85', 'p50', 'p69.15', 'p84.13', 'p93.32', 'p100'];
+const STAT_HEAD = [
+  'step',
+  'wall_time',
+  'count',
+  'mean',
+  'deviation',
+  'min',
+  'max',
+  'non_finite',
+  'p0',
+  'p6.68',
+  'p15.87',
+  'p30.85',
+  'p50',
+  'p69.15',
+  'p84.13',
+  'p93.32',
+  'p100',
+];
 
 function binRows(series: HistogramSeries): string[][] {
   const bins = series.edges.length - 1;
   const rows: string[][] = [];
   for (let s = 0; s < series.steps.length; s++) {
     for (let b = 0; b < bins; b++) {
-      rows.push([series.steps[s]!, series.walls[s]!, series.edges[b]!, series.edges[b + 1]!, series.counts[s * bins + b]!].map(exactValue));
+      rows.push(
+        [series.steps[s]!, series.walls[s]!, series.edges[b]!, series.edges[b + 1]!, series.counts[s * bins + b]!].map(
+          exactValue,
+        ),
+      );
     }
   }
   return rows;
@@ -25,7 +47,19 @@ function statRows(series: HistogramSeries): string[][] {
   const rows: string[][] = [];
   for (let s = 0; s < series.steps.length; s++) {
     const {num, mean, deviation, min, max, bad} = statsOf(series, s);
-    rows.push([series.steps[s]!, series.walls[s]!, num, mean, deviation, min, max, bad, ...series.percentiles.subarray(s * 9, s * 9 + 9)].map(exactValue));
+    rows.push(
+      [
+        series.steps[s]!,
+        series.walls[s]!,
+        num,
+        mean,
+        deviation,
+        min,
+        max,
+        bad,
+        ...series.percentiles.subarray(s * 9, s * 9 + 9),
+      ].map(exactValue),
+    );
   }
   return rows;
 }
@@ -36,7 +70,10 @@ export async function saveSeries(run: string, tag: string, what: 'bins' | 'stati
     const all = await loadEvery({run, tag, bins: what === 'bins' ? BINS : 1});
     const steps = all.reduce((sum, one) => sum + one.steps.length, 0);
     const rows = [what === 'bins' ? BIN_HEAD : STAT_HEAD, ...all.flatMap(what === 'bins' ? binRows : statRows)];
-    saveFile(`${tag.replaceAll('/', '_')}_${steps}_${what}.csv`, new Blob([rows.map((row) => row.join(',')).join('\n'), '\n'], {type: 'text/csv'}));
+    saveFile(
+      `${tag.replaceAll('/', '_')}_${steps}_${what}.csv`,
+      new Blob([rows.map(row => row.join(',')).join('\n'), '\n'], {type: 'text/csv'}),
+    );
   } catch (problem) {
     toast(t('histograms.not_saved', {why: problem instanceof Error ? problem.message : String(problem)}));
   }

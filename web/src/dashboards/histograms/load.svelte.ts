@@ -20,17 +20,27 @@ export function createLoader(tag: () => Tag, wanted: () => readonly Run[], near:
   let waiting = $state(true);
   let version = $state(0);
 
-  $effect(() => onChange((change) => {
-    if (wanted().some((run) => change.touches(run.id, tag().id))) version++;
-  }));
+  $effect(() =>
+    onChange(change => {
+      if (wanted().some(run => change.touches(run.id, tag().id))) version++;
+    }),
+  );
   $effect(() => {
     void version;
     if (!near()) return;
     const list = wanted();
     const name = tag().name;
     const stop = new AbortController();
-    Promise.all(list.map(async (run) => [run.id, await loadHistograms({run: run.name, tag: name, steps: STEPS, bins: BINS}, {signal: stop.signal})] as const)).then(
-      (answers) => {
+    Promise.all(
+      list.map(
+        async run =>
+          [
+            run.id,
+            await loadHistograms({run: run.name, tag: name, steps: STEPS, bins: BINS}, {signal: stop.signal}),
+          ] as const,
+      ),
+    ).then(
+      answers => {
         data = new Map(answers);
         error = '';
         waiting = false;
@@ -44,8 +54,14 @@ export function createLoader(tag: () => Tag, wanted: () => readonly Run[], near:
     return () => stop.abort();
   });
   return {
-    get data() { return data; },
-    get error() { return error; },
-    get waiting() { return waiting; },
+    get data() {
+      return data;
+    },
+    get error() {
+      return error;
+    },
+    get waiting() {
+      return waiting;
+    },
   };
 }

@@ -63,7 +63,11 @@ function linkedIndex(part: Part | undefined, linked: number | null): number {
 }
 
 /** Indices of the first and last step in the linked range; null without one. */
-export function rangeOf(steps: ArrayLike<number>, from: number | null, to: number | null | undefined): [number, number] | null {
+export function rangeOf(
+  steps: ArrayLike<number>,
+  from: number | null,
+  to: number | null | undefined,
+): [number, number] | null {
   if (from === null || to === null || to === undefined) return null;
   let [first, last] = [-1, -1];
   for (let i = 0; i < steps.length; i++) {
@@ -81,8 +85,10 @@ function binRowsOf(part: Part | undefined, spot: Spot): [string, number][] {
   const count = series.counts[spot.step * bins + spot.bin] ?? 0;
   const total = rowTotal(series, spot.step);
   return [
-    [t('histograms.from'), series.edges[spot.bin]!], [t('histograms.to'), series.edges[spot.bin + 1]!],
-    [t('histograms.col.count'), count], [t('histograms.share'), total > 0 ? (count / total) * 100 : 0],
+    [t('histograms.from'), series.edges[spot.bin]!],
+    [t('histograms.to'), series.edges[spot.bin + 1]!],
+    [t('histograms.col.count'), count],
+    [t('histograms.share'), total > 0 ? (count / total) * 100 : 0],
   ];
 }
 
@@ -92,7 +98,9 @@ function moveIn(part: Part | undefined, linked: number | null) {
     if (part === undefined) return null;
     const bins = part.series.edges.length - 1;
     const from = spot ?? {part: 0, step: Math.max(0, linkedIndex(part, linked)), bin: bins >> 1};
-    return alongBins ? {...from, bin: clamp(from.bin + by, bins - 1)} : {...from, step: clamp(from.step + by, part.series.steps.length - 1)};
+    return alongBins
+      ? {...from, bin: clamp(from.bin + by, bins - 1)}
+      : {...from, step: clamp(from.step + by, part.series.steps.length - 1)};
   };
 }
 
@@ -104,8 +112,14 @@ function ridge({parts, time, density, linked, linkedEnd}: PictureOptions): Pictu
     draw: (g, size, ink, spot) => {
       if (part === undefined) return;
       layout = drawRidge(g, size, part.series, {
-        ink, times: part.times, timeLabel: timeShort(time, part.times), valueLabels: axisFormat, density, hover: spot,
-        selected: linkedEnd == null ? linkedIndex(part, linked) : -1, range: rangeOf(part.series.steps, linked, linkedEnd),
+        ink,
+        times: part.times,
+        timeLabel: timeShort(time, part.times),
+        valueLabels: axisFormat,
+        density,
+        hover: spot,
+        selected: linkedEnd == null ? linkedIndex(part, linked) : -1,
+        range: rangeOf(part.series.steps, linked, linkedEnd),
       });
     },
     pick: (x, y) => {
@@ -115,9 +129,12 @@ function ridge({parts, time, density, linked, linkedEnd}: PictureOptions): Pictu
     place: ({step, bin}) => {
       if (layout === null || part === undefined) return {x: 0, y: 0};
       const bins = part.series.edges.length - 1;
-      return {x: xOf(layout.plane, (part.series.edges[bin]! + part.series.edges[bin + 1]!) / 2), y: layout.baselines[step]! - layout.heights[step * bins + bin]!};
+      return {
+        x: xOf(layout.plane, (part.series.edges[bin]! + part.series.edges[bin + 1]!) / 2),
+        y: layout.baselines[step]! - layout.heights[step * bins + bin]!,
+      };
     },
-    rows: (spot) => binRowsOf(part, spot),
+    rows: spot => binRowsOf(part, spot),
     move: (spot, by, vertical) => move(spot, by, !vertical),
   };
 }
@@ -130,16 +147,28 @@ function heat({parts, time, density, logColour, linked, linkedEnd}: PictureOptio
     draw: (g, size, ink, spot) => {
       if (part === undefined) return;
       layout = drawHeat(g, size, part.series, {
-        ink, times: part.times, strands: part.strands, timeLabels: timeLabels(time), valueLabels: axisFormat, density, logColour, quantiles: [0.05, 0.5, 0.95],
-        selected: linkedEnd == null ? linkedIndex(part, linked) : -1, range: rangeOf(part.series.steps, linked, linkedEnd), hover: spot,
+        ink,
+        times: part.times,
+        strands: part.strands,
+        timeLabels: timeLabels(time),
+        valueLabels: axisFormat,
+        density,
+        logColour,
+        quantiles: [0.05, 0.5, 0.95],
+        selected: linkedEnd == null ? linkedIndex(part, linked) : -1,
+        range: rangeOf(part.series.steps, linked, linkedEnd),
+        hover: spot,
       });
     },
     pick: (x, y) => {
       const found = layout && part && pickHeat(layout, part.series, x, y);
       return found ? {part: 0, ...found} : null;
     },
-    place: ({step, bin}) => layout === null || part === undefined ? {x: 0, y: 0} : {x: layout.borders[step + 1]!, y: yOf(layout.plane, part.series.edges[bin]!)},
-    rows: (spot) => binRowsOf(part, spot),
+    place: ({step, bin}) =>
+      layout === null || part === undefined
+        ? {x: 0, y: 0}
+        : {x: layout.borders[step + 1]!, y: yOf(layout.plane, part.series.edges[bin]!)},
+    rows: spot => binRowsOf(part, spot),
     move: (spot, by, vertical) => move(spot, vertical ? -by : by, vertical),
   };
 }
@@ -149,10 +178,11 @@ function overlay({parts, density, joined, linked, linkedEnd}: PictureOptions): P
   let plane: Plane | null = null;
   let lo = Infinity;
   let hi = -Infinity;
-  for (const {series} of parts) [lo, hi] = [Math.min(lo, series.edges[0]!), Math.max(hi, series.edges[series.edges.length - 1]!)];
+  for (const {series} of parts)
+    [lo, hi] = [Math.min(lo, series.edges[0]!), Math.max(hi, series.edges[series.edges.length - 1]!)];
   const [from, to] = commonRange(lo, hi);
   const edges = joined && parts.length > 1 ? equalEdges(from, to, 60) : null;
-  const cut = parts.map((part) => (edges === null ? part.series : rebinSeries(part.series, edges)));
+  const cut = parts.map(part => (edges === null ? part.series : rebinSeries(part.series, edges)));
   const spots: {part: number; step: number}[] = [];
   parts.forEach((part, i) => {
     const n = part.series.steps.length;
@@ -163,36 +193,48 @@ function overlay({parts, density, joined, linked, linkedEnd}: PictureOptions): P
       for (let s = from; s <= to; s++) spots.push({part: i, step: s});
     }
   });
-  const lines = (dark: boolean): Outline[] => spots.map(({part: i, step}) => {
-    const series = cut[i]!;
-    const bins = series.edges.length - 1;
-    const row = series.counts.subarray(step * bins, (step + 1) * bins);
-    const total = density ? rowTotal(series, step) : 1;
-    const n = series.steps.length;
-    const share = n > 1 ? step / (n - 1) : 1;
-    return {
-      colour: joined ? parts[i]!.ink.colour : mapColour('seq', dark ? 0.3 + 0.6 * share : 0.3 + 0.6 * share, dark), dash: joined ? parts[i]!.ink.dash : [],
-      strong: !joined && linked !== null && linkedEnd == null && step === linkedIndex(parts[i], linked), edges: series.edges, heights: total > 0 ? row.map((c) => c / total) : row,
-    };
-  });
+  const lines = (dark: boolean): Outline[] =>
+    spots.map(({part: i, step}) => {
+      const series = cut[i]!;
+      const bins = series.edges.length - 1;
+      const row = series.counts.subarray(step * bins, (step + 1) * bins);
+      const total = density ? rowTotal(series, step) : 1;
+      const n = series.steps.length;
+      const share = n > 1 ? step / (n - 1) : 1;
+      return {
+        colour: joined ? parts[i]!.ink.colour : mapColour('seq', dark ? 0.3 + 0.6 * share : 0.3 + 0.6 * share, dark),
+        dash: joined ? parts[i]!.ink.dash : [],
+        strong: !joined && linked !== null && linkedEnd == null && step === linkedIndex(parts[i], linked),
+        edges: series.edges,
+        heights: total > 0 ? row.map(c => c / total) : row,
+      };
+    });
   let drawn: Outline[] = [];
-  const lineOf = (spot: Spot): number => spots.findIndex((one) => one.part === spot.part && one.step === spot.step);
+  const lineOf = (spot: Spot): number => spots.findIndex(one => one.part === spot.part && one.step === spot.step);
   return {
     draw: (g, size, ink, spot) => {
       drawn = lines(ink.dark);
       const line = spot === null ? -1 : lineOf(spot);
-      plane = drawOutlines(g, size, drawn, {ink, valueLabels: axisFormat, countLabels: axisFormat, hover: spot !== null && line >= 0 ? {line, bin: spot.bin} : null});
+      plane = drawOutlines(g, size, drawn, {
+        ink,
+        valueLabels: axisFormat,
+        countLabels: axisFormat,
+        hover: spot !== null && line >= 0 ? {line, bin: spot.bin} : null,
+      });
     },
     pick: (x, y) => {
       const found = plane && pickOutline(plane, drawn, x, y);
       return found ? {...spots[found.line]!, bin: found.bin} : null;
     },
-    place: (spot) => {
+    place: spot => {
       const line = drawn[lineOf(spot)];
       if (plane === null || line === undefined) return {x: 0, y: 0};
-      return {x: xOf(plane, (line.edges[spot.bin]! + line.edges[spot.bin + 1]!) / 2), y: yOf(plane, line.heights[spot.bin]!)};
+      return {
+        x: xOf(plane, (line.edges[spot.bin]! + line.edges[spot.bin + 1]!) / 2),
+        y: yOf(plane, line.heights[spot.bin]!),
+      };
     },
-    rows: (spot) => {
+    rows: spot => {
       const part = parts[spot.part];
       return part === undefined ? [] : binRowsOf({...part, series: {...part.series, ...cut[spot.part]!}}, spot);
     },
@@ -208,15 +250,25 @@ function overlay({parts, density, joined, linked, linkedEnd}: PictureOptions): P
 
 function quantiles({parts, time, linked, linkedEnd}: PictureOptions): Picture {
   let plane: Plane | null = null;
-  const bands: BandSeries[] = parts.map(({ink, times, strands, series}) => ({colour: ink.colour, times, strands, percentiles: series.percentiles}));
-  const timeAt = (spot: Spot | null): number | null => (spot === null ? null : (parts[spot.part]?.times[spot.step] ?? null));
+  const bands: BandSeries[] = parts.map(({ink, times, strands, series}) => ({
+    colour: ink.colour,
+    times,
+    strands,
+    percentiles: series.percentiles,
+  }));
+  const timeAt = (spot: Spot | null): number | null =>
+    spot === null ? null : (parts[spot.part]?.times[spot.step] ?? null);
   return {
     draw: (g, size, ink, spot) => {
       const at = linkedIndex(parts[0], linked);
       const range = parts[0] === undefined ? null : rangeOf(parts[0].series.steps, linked, linkedEnd);
       const timeOf = (index: number): number | null => parts[0]?.times[index] ?? null;
       plane = drawBands(g, size, bands, {
-        ink, timeLabels: timeLabels(time), valueLabels: axisFormat, hover: timeAt(spot), selected: at < 0 || range !== null ? null : timeOf(at),
+        ink,
+        timeLabels: timeLabels(time),
+        valueLabels: axisFormat,
+        hover: timeAt(spot),
+        selected: at < 0 || range !== null ? null : timeOf(at),
         range: range === null ? null : [timeOf(range[0])!, timeOf(range[1])!],
       });
     },
@@ -236,11 +288,21 @@ function quantiles({parts, time, linked, linkedEnd}: PictureOptions): Picture {
       });
       return best.part < 0 ? null : best;
     },
-    place: (spot) => ({x: plane === null ? 0 : xOf(plane, timeAt(spot) ?? 0), y: plane === null ? 0 : (plane.top + plane.bottom) / 2}),
-    rows: ({part, step}) => BASIS_POINTS.map((bp, k): [string, number] => [
-      bp === 0 ? t('histograms.col.min') : bp === 10000 ? t('histograms.col.max') : bp === 5000 ? t('histograms.median') : `${+(bp / 100).toFixed(2)}\u202f%`,
-      parts[part]!.series.percentiles[step * 9 + k]!,
-    ]).reverse(),
+    place: spot => ({
+      x: plane === null ? 0 : xOf(plane, timeAt(spot) ?? 0),
+      y: plane === null ? 0 : (plane.top + plane.bottom) / 2,
+    }),
+    rows: ({part, step}) =>
+      BASIS_POINTS.map((bp, k): [string, number] => [
+        bp === 0
+          ? t('histograms.col.min')
+          : bp === 10000
+            ? t('histograms.col.max')
+            : bp === 5000
+              ? t('histograms.median')
+              : `${+(bp / 100).toFixed(2)}\u202f%`,
+        parts[part]!.series.percentiles[step * 9 + k]!,
+      ]).reverse(),
     move: (spot, by) => {
       const part = parts[spot?.part ?? 0];
       if (part === undefined) return null;

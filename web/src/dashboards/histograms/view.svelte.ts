@@ -14,7 +14,12 @@ export interface HistogramsView {
 }
 
 export const view: HistogramsView = slice<HistogramsView>('hist', {
-  filter: '', mode: 'offset', time: 'step', height: 'count', colour: 'log', join: false,
+  filter: '',
+  mode: 'offset',
+  time: 'step',
+  height: 'count',
+  colour: 'log',
+  join: false,
 });
 
 export interface DistributionsView {
@@ -23,4 +28,8 @@ export interface DistributionsView {
   join: boolean;
 }
 
-export const distributions: DistributionsView = slice<DistributionsView>('dist', {filter: '', time: 'step', join: false});
+export const distributions: DistributionsView = slice<DistributionsView>('dist', {
+  filter: '',
+  time: 'step',
+  join: false,
+});

@@ -27,7 +27,12 @@ export function choiceOf(column: Column, chosen: string | undefined): AxisChoice
 
 export function axisOf(column: Column, chosen: string | undefined, flipped: boolean, ticks = 7): Axis {
   const choice = choiceOf(column, chosen);
-  const base = choice === 'category' ? categories(column) : choice === 'rank' ? ranks(column, ticks) : numbers(column, choice, ticks);
+  const base =
+    choice === 'category'
+      ? categories(column)
+      : choice === 'rank'
+        ? ranks(column, ticks)
+        : numbers(column, choice, ticks);
   const turn = flipped ? (p: number): number => 1 - p : (p: number): number => p;
   const place = (value: number): number => turn(base.place(value));
   let holes = false;
@@ -38,7 +43,12 @@ export function axisOf(column: Column, chosen: string | undefined, flipped: bool
     if (choice === 'category') at[i]! += jitter(i) / Math.max(1, column.names!.length);
   }
   return {
-    column, choice, at, holes, place, ticks: base.ticks.map((tick) => ({...tick, p: turn(tick.p)})),
+    column,
+    choice,
+    at,
+    holes,
+    place,
+    ticks: base.ticks.map(tick => ({...tick, p: turn(tick.p)})),
     filter: (from, to) => {
       const [a, b] = [turn(from), turn(to)];
       return base.filter(Math.min(a, b), Math.max(a, b));
@@ -62,22 +72,33 @@ function categories(column: Column): Base {
   const n = Math.max(1, names.length);
   const every = Math.ceil(n / 24);
   return {
-    place: (value) => (value + 0.5) / n,
-    ticks: names.map((name, i) => ({p: (i + 0.5) / n, label: middleEllipsis(name, 18)})).filter((_, i) => i % every === 0),
+    place: value => (value + 0.5) / n,
+    ticks: names
+      .map((name, i) => ({p: (i + 0.5) / n, label: middleEllipsis(name, 18)}))
+      .filter((_, i) => i % every === 0),
     filter: (a, b) => ({in: names.filter((_, i) => (i + 0.5) / n >= a && (i + 0.5) / n <= b)}),
   };
 }
 
 function numbers(column: Column, kind: 'linear' | 'log', count: number): Base {
   let [lo, hi] = [column.lo, column.hi];
-  if (!(lo < hi)) [lo, hi] = lo === 0 || Number.isNaN(lo) ? [-1, 1] : [Math.min(lo / 2, lo * 1.5), Math.max(lo / 2, lo * 1.5)];
+  if (!(lo < hi))
+    [lo, hi] = lo === 0 || Number.isNaN(lo) ? [-1, 1] : [Math.min(lo / 2, lo * 1.5), Math.max(lo / 2, lo * 1.5)];
   const scale = createScale(kind, [lo, hi]);
   const few = column.role === 'hparam' && column.distinct.length <= 8 ? column.distinct : null; // few values: each is a tick
-  const made = few === null ? ticksOf(scale, 'value', count) : {values: few, labels: few.map((v) => String(+v.toPrecision(4)).replaceAll('-', '\u2212'))};
+  const made =
+    few === null
+      ? ticksOf(scale, 'value', count)
+      : {values: few, labels: few.map(v => String(+v.toPrecision(4)).replaceAll('-', '\u2212'))};
   return {
-    place: (value) => scale.at(value),
-    ticks: made.values.map((value, i) => ({p: scale.at(value), label: made.labels[i]!})).filter((tick) => tick.p >= -0.001 && tick.p <= 1.001),
-    filter: (a, b) => ({...(a <= 0 ? {} : {min: tidy(scale.value(a))}), ...(b >= 1 ? {} : {max: tidy(scale.value(b))})}),
+    place: value => scale.at(value),
+    ticks: made.values
+      .map((value, i) => ({p: scale.at(value), label: made.labels[i]!}))
+      .filter(tick => tick.p >= -0.001 && tick.p <= 1.001),
+    filter: (a, b) => ({
+      ...(a <= 0 ? {} : {min: tidy(scale.value(a))}),
+      ...(b >= 1 ? {} : {max: tidy(scale.value(b))}),
+    }),
   };
 }
 
@@ -93,11 +114,14 @@ function ranks(column: Column, count: number): Base {
     }
     return lo / n;
   };
-  const shown = Array.from({length: Math.min(count, values.length)}, (_, i) => values[Math.round((i / Math.max(1, Math.min(count, values.length) - 1)) * (values.length - 1))]!);
+  const shown = Array.from(
+    {length: Math.min(count, values.length)},
+    (_, i) => values[Math.round((i / Math.max(1, Math.min(count, values.length) - 1)) * (values.length - 1))]!,
+  );
   const value = (p: number): number => values[Math.max(0, Math.min(values.length - 1, Math.round(p * n)))]!;
   return {
     place: find,
-    ticks: shown.map((one) => ({p: find(one), label: String(+one.toPrecision(3)).replaceAll('-', '\u2212')})),
+    ticks: shown.map(one => ({p: find(one), label: String(+one.toPrecision(3)).replaceAll('-', '\u2212')})),
     filter: (a, b) => ({...(a <= 0 ? {} : {min: value(a)}), ...(b >= 1 ? {} : {max: value(b)})}),
   };
 }

@@ -4,7 +4,9 @@ import {metricOf} from './model.ts';
 
 /** Names that are better when small. */
 export function isLowerBetter(metric: string): boolean {
-  return /loss|err|cost|perplexity|ppl|(^|[^a-z])(mae|mse|rmse|nll|wer|cer|fid|time|latency)/i.test(metricOf(metric).tag);
+  return /loss|err|cost|perplexity|ppl|(^|[^a-z])(mae|mse|rmse|nll|wer|cer|fid|time|latency)/i.test(
+    metricOf(metric).tag,
+  );
 }
 
 function rate(tag: string): number {
@@ -16,14 +18,17 @@ function rate(tag: string): number {
 
 /** Metrics, the likeliest objective first. */
 export function rankMetrics(all: readonly HparamColumn[]): string[] {
-  const ids = all.filter((one) => one.id.startsWith('metric:')).map((one) => one.id);
-  return ids.map((id) => ({id, rate: rate(metricOf(id).tag)})).sort((a, b) => b.rate - a.rate || (a.id < b.id ? -1 : 1)).map((one) => one.id);
+  const ids = all.filter(one => one.id.startsWith('metric:')).map(one => one.id);
+  return ids
+    .map(id => ({id, rate: rate(metricOf(id).tag)}))
+    .sort((a, b) => b.rate - a.rate || (a.id < b.id ? -1 : 1))
+    .map(one => one.id);
 }
 
 /** Up to eight hyper-parameters that differ (or five that do not) and up to three metrics, the objective last. */
 export function autoColumns(all: readonly HparamColumn[]): string[] {
-  const params = all.filter((one) => one.id.startsWith('hparam:'));
-  const differing = params.filter((one) => one.differs === true);
-  const chosen = (differing.length > 0 ? differing.slice(0, 8) : params.slice(0, 5)).map((one) => one.id);
+  const params = all.filter(one => one.id.startsWith('hparam:'));
+  const differing = params.filter(one => one.differs === true);
+  const chosen = (differing.length > 0 ? differing.slice(0, 8) : params.slice(0, 5)).map(one => one.id);
   return [...chosen, ...rankMetrics(all).slice(0, 3).reverse()];
 }

@@ -26,20 +26,42 @@ export function createCurves(metric: () => string, rows: () => readonly (readonl
       paths = new Map();
     }
     const place = placeOf(now);
-    const ids = [...new Set(rows().flatMap((row) => row.filter((run) => isIn(place, runs.byId(run)?.name ?? '')).slice(0, 4)))].filter((run) => !known.has(run));
+    const ids = [
+      ...new Set(rows().flatMap(row => row.filter(run => isIn(place, runs.byId(run)?.name ?? '')).slice(0, 4))),
+    ].filter(run => !known.has(run));
     if (now === '' || ids.length === 0) return;
     const stop = new AbortController();
     const wait = setTimeout(() => {
       for (const run of ids) known.add(run);
-      client().columns('columns', {x: 'step', xscale: 'linear', range: null, px: 36, agg: ['last'], smooth: {kind: 'none', p: 0}, restarts: 'newest', series: [{tag: place.tag, runs: ids}], group: null}, {signal: stop.signal}).then((answer) => {
-        const next = new Map(untrack(() => paths));
-        for (const one of answer.series) next.set(one.run, pathOf(answer.part('x', one) ?? [], answer.part('last', one) ?? []));
-        paths = next;
-      }, () => {}); // a row without its small curve is still a row
+      client()
+        .columns(
+          'columns',
+          {
+            x: 'step',
+            xscale: 'linear',
+            range: null,
+            px: 36,
+            agg: ['last'],
+            smooth: {kind: 'none', p: 0},
+            restarts: 'newest',
+            series: [{tag: place.tag, runs: ids}],
+            group: null,
+          },
+          {signal: stop.signal},
+        )
+        .then(
+          answer => {
+            const next = new Map(untrack(() => paths));
+            for (const one of answer.series)
+              next.set(one.run, pathOf(answer.part('x', one) ?? [], answer.part('last', one) ?? []));
+            paths = next;
+          },
+          () => {},
+        ); // a row without its small curve is still a row
     }, 120);
     return () => clearTimeout(wait);
   });
-  return {of: (ids) => ids.map((id) => paths.get(id)).find((path) => path !== undefined)};
+  return {of: ids => ids.map(id => paths.get(id)).find(path => path !== undefined)};
 }
 
 export function pathOf(x: ArrayLike<number>, y: ArrayLike<number>): string {

@@ -10,9 +10,10 @@ export const hparams: Dashboard = {
   code: {
     PyTorch: 'w.add_hparams({"lr": 0.1, "batch": 32}, {"val/acc": 0.93})',
     TensorFlow: 'from tensorboard.plugins.hparams import api as hp\nhp.hparams({"lr": 0.1, "batch": 32})',
-    'Any framework': 'logs/lr=0.1_batch=32/      # values in the name of the run\nlogs/run1/config.yaml      # or a file beside the events',
+    'Any framework':
+      'logs/lr=0.1_batch=32/      # values in the name of the run\nlogs/run1/config.yaml      # or a file beside the events',
   },
-  applies: (have) => have.kinds.has('hparams'),
+  applies: have => have.kinds.has('hparams'),
   probe: async () => {
     await loadHparams();
     return known.all.length > 0;

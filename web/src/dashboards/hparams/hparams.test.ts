@@ -7,12 +7,25 @@ import {exportTrials} from './export.ts';
 import {barsOf, columnOf, filterKind, metricOf, passing, sorted, trialsOf} from './model.ts';
 
 const answer: HparamTable = {
-  rev: 1, total: 4,
-  columns: [{id: 'name', type: 'string'}, {id: 'hparam:lr', type: 'number', differs: true}, {id: 'hparam:opt', type: 'string', differs: true}, {id: 'metric:val/acc:last', type: 'number'}, {id: 'metric:a:b:max', type: 'number'}],
-  data: [['a', 'b', 'c', 'd'], [0.1, 0.001, null, 0.00001], ['sgd', 'adam', 'adam', null], [0.5, 'NaN', 0.9, 0.7], [1, 2, 3, 4]],
+  rev: 1,
+  total: 4,
+  columns: [
+    {id: 'name', type: 'string'},
+    {id: 'hparam:lr', type: 'number', differs: true},
+    {id: 'hparam:opt', type: 'string', differs: true},
+    {id: 'metric:val/acc:last', type: 'number'},
+    {id: 'metric:a:b:max', type: 'number'},
+  ],
+  data: [
+    ['a', 'b', 'c', 'd'],
+    [0.1, 0.001, null, 0.00001],
+    ['sgd', 'adam', 'adam', null],
+    [0.5, 'NaN', 0.9, 0.7],
+    [1, 2, 3, 4],
+  ],
   ids: [[0], [1], [2], [3, 4]],
 };
-const trials = trialsOf(answer, (id) => id);
+const trials = trialsOf(answer, id => id);
 const col = (id: string) => trials.columns.get(id)!;
 
 describe('columns', () => {
@@ -23,15 +36,24 @@ describe('columns', () => {
     expect(col('hparam:lr').text(2)).toBe('');
     expect(col('hparam:opt').names).toEqual(['adam', 'sgd']);
   });
-  it('reads a metric with a colon in its tag', () => expect(metricOf('metric:a:b:max')).toEqual({tag: 'a:b', what: 'max'}));
+  it('reads a metric with a colon in its tag', () =>
+    expect(metricOf('metric:a:b:max')).toEqual({tag: 'a:b', what: 'max'}));
   it('writes every digit of whole numbers', () => {
     const seeds = columnOf({id: 'hparam:seed', type: 'number'}, [101, 4294967295, -7], 'seed');
-    expect([0, 1, 2].map((row) => seeds.text(row))).toEqual(['101', '4294967295', '\u22127']);
+    expect([0, 1, 2].map(row => seeds.text(row))).toEqual(['101', '4294967295', '\u22127']);
   });
   it('lists few values, ranges many', () => {
     expect(filterKind(col('hparam:lr'))).toBe('list');
     expect(filterKind(col('metric:val/acc:last'))).toBe('interval');
-    expect(filterKind(columnOf({id: 'hparam:n', type: 'string'}, Array.from({length: 60}, (_, i) => `v${i}`), 'n'))).toBe('text');
+    expect(
+      filterKind(
+        columnOf(
+          {id: 'hparam:n', type: 'string'},
+          Array.from({length: 60}, (_, i) => `v${i}`),
+          'n',
+        ),
+      ),
+    ).toBe('text');
   });
 });
 
@@ -56,7 +78,10 @@ describe('filters and order', () => {
   });
   it('counts what passes in the bars', () => {
     const bars = barsOf(col('metric:val/acc:last'), Uint8Array.of(1, 1, 0, 1), false, 4);
-    expect([bars.all, bars.part]).toEqual([[1, 1, 0, 1], [1, 1, 0, 0]]);
+    expect([bars.all, bars.part]).toEqual([
+      [1, 1, 0, 1],
+      [1, 1, 0, 0],
+    ]);
   });
 });
 
@@ -82,10 +107,18 @@ describe('best', () => {
     expect(ranked(acc, [0, 1, 2, 3], 'max')).toEqual([2, 3, 0]);
     expect(ranked(acc, [0, 1, 2, 3], 'min')).toEqual([0, 3, 2]);
   });
-  it('finds who none beats in both', () => expect(paretoFront(acc, col('metric:a:b:max'), [0, 2, 3], ['max', 'max'])).toEqual([2, 3]));
-  it('says what the best share', () => expect(inCommon([col('hparam:opt')], [2], [0, 1, 2])).toMatchObject([{value: 'adam', share: 1, shareAll: 2 / 3}]));
+  it('finds who none beats in both', () =>
+    expect(paretoFront(acc, col('metric:a:b:max'), [0, 2, 3], ['max', 'max'])).toEqual([2, 3]));
+  it('says what the best share', () =>
+    expect(inCommon([col('hparam:opt')], [2], [0, 1, 2])).toMatchObject([{value: 'adam', share: 1, shareAll: 2 / 3}]));
   it('chooses an objective and its direction', () => {
-    expect(rankMetrics([{id: 'metric:lr:last', type: 'number'}, {id: 'metric:loss:last', type: 'number'}, {id: 'metric:val/acc:last', type: 'number'}])[0]).toBe('metric:val/acc:last');
+    expect(
+      rankMetrics([
+        {id: 'metric:lr:last', type: 'number'},
+        {id: 'metric:loss:last', type: 'number'},
+        {id: 'metric:val/acc:last', type: 'number'},
+      ])[0],
+    ).toBe('metric:val/acc:last');
     expect([isLowerBetter('metric:val/loss:last'), isLowerBetter('metric:acc:max')]).toEqual([true, false]);
     expect(autoColumns(answer.columns).slice(0, 2)).toEqual(['hparam:lr', 'hparam:opt']);
   });
@@ -93,10 +126,30 @@ describe('best', () => {
 
 describe('export', () => {
   const columns = [col('hparam:lr'), col('hparam:opt'), col('metric:val/acc:last')];
-  it('writes all digits as CSV', () => expect(exportTrials('csv', trials, columns, [2, 1])).toBe('trial,lr,opt,val/acc\r\nc,,adam,0.9\r\nb,0.001,adam,NaN\r\n'));
-  it('keeps missing and NaN apart in JSON', () => expect(JSON.parse(exportTrials('json', trials, columns, [1, 3]))).toEqual([{trial: 'b', lr: 0.001, opt: 'adam', 'val/acc': 'NaN'}, {trial: 'd', lr: 0.00001, opt: null, 'val/acc': 0.7}]));
+  it('writes all digits as CSV', () =>
+    expect(exportTrials('csv', trials, columns, [2, 1])).toBe(
+      'trial,lr,opt,val/acc\r\nc,,adam,0.9\r\nb,0.001,adam,NaN\r\n',
+    ));
+  it('keeps missing and NaN apart in JSON', () =>
+    expect(JSON.parse(exportTrials('json', trials, columns, [1, 3]))).toEqual([
+      {trial: 'b', lr: 0.001, opt: 'adam', 'val/acc': 'NaN'},
+      {trial: 'd', lr: 0.00001, opt: null, 'val/acc': 0.7},
+    ]));
   it('escapes for LaTeX', () => {
-    const one = trialsOf({...answer, columns: [{id: 'name', type: 'string'}, {id: 'hparam:a_b', type: 'string'}], data: [['x&y'], ['50%']], ids: [[0]]}, (id) => id);
-    expect(exportTrials('tex', one, [one.columns.get('hparam:a_b')!], [0])).toContain('trial & a\\_b \\\\\n\\hline\nx\\&y & 50\\% \\\\');
+    const one = trialsOf(
+      {
+        ...answer,
+        columns: [
+          {id: 'name', type: 'string'},
+          {id: 'hparam:a_b', type: 'string'},
+        ],
+        data: [['x&y'], ['50%']],
+        ids: [[0]],
+      },
+      id => id,
+    );
+    expect(exportTrials('tex', one, [one.columns.get('hparam:a_b')!], [0])).toContain(
+      'trial & a\\_b \\\\\n\\hline\nx\\&y & 50\\% \\\\',
+    );
   });
 });

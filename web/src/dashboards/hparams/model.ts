@@ -88,36 +88,59 @@ export function columnOf(head: HparamColumn, cells: readonly Cell[], label: stri
     if (value > hi) hi = value;
     if (seen.size <= LISTED) seen.add(value);
   }
-  const format = head.type === 'time' ? formatTime : head.id === 'duration' ? formatDuration : names !== null ? formatValue : wholeNumbers(v) ? (value: number) => trueMinus(String(value)) : roleOf(head.id) === 'hparam' && seen.size <= LISTED ? fewFormat([...seen]) : numberFormat(v, lo, hi);
+  const format =
+    head.type === 'time'
+      ? formatTime
+      : head.id === 'duration'
+        ? formatDuration
+        : names !== null
+          ? formatValue
+          : wholeNumbers(v)
+            ? (value: number) => trueMinus(String(value))
+            : roleOf(head.id) === 'hparam' && seen.size <= LISTED
+              ? fewFormat([...seen])
+              : numberFormat(v, lo, hi);
   const word = names;
   return {
-    id: head.id, label, role: roleOf(head.id), source: head.source ?? '', names, v, has, lo: lo <= hi ? lo : NaN, hi: lo <= hi ? hi : NaN,
-    distinct: names === null ? [...seen].sort((a, b) => a - b) : names.map((_, i) => i), missing,
-    text: (row) => (has[row] === 0 ? '' : word === null ? format(v[row]!) : word[v[row]!]!),
-    exact: (row) => (has[row] === 0 ? '' : word === null ? exactValue(v[row]!) : word[v[row]!]!),
+    id: head.id,
+    label,
+    role: roleOf(head.id),
+    source: head.source ?? '',
+    names,
+    v,
+    has,
+    lo: lo <= hi ? lo : NaN,
+    hi: lo <= hi ? hi : NaN,
+    distinct: names === null ? [...seen].sort((a, b) => a - b) : names.map((_, i) => i),
+    missing,
+    text: row => (has[row] === 0 ? '' : word === null ? format(v[row]!) : word[v[row]!]!),
+    exact: row => (has[row] === 0 ? '' : word === null ? exactValue(v[row]!) : word[v[row]!]!),
   };
 }
 
 /** Seeds, sizes, counts: every digit says something. */
 function wholeNumbers(v: Float64Array): boolean {
-  return v.every((x) => Number.isNaN(x) || (Number.isInteger(x) && Math.abs(x) < 1e15));
+  return v.every(x => Number.isNaN(x) || (Number.isInteger(x) && Math.abs(x) < 1e15));
 }
 
 /** One format a column; values over many decades are written with exponents, fewer with as many decimals as the smallest needs. */
 function numberFormat(v: Float64Array, lo: number, hi: number): (value: number) => string {
   if (lo > 0 && hi / lo >= 1000) {
-    if (lo >= 1e-4 && hi < 100) return (value) => (Number.isFinite(value) ? value.toFixed(lo < 1e-3 ? 5 : 4).replaceAll('-', '\u2212') : formatValue(value));
-    return (value) => (Number.isFinite(value) ? value.toExponential(2).replace('e+', 'e').replaceAll('-', '\u2212') : formatValue(value));
+    if (lo >= 1e-4 && hi < 100)
+      return value =>
+        Number.isFinite(value) ? value.toFixed(lo < 1e-3 ? 5 : 4).replaceAll('-', '\u2212') : formatValue(value);
+    return value =>
+      Number.isFinite(value) ? value.toExponential(2).replace('e+', 'e').replaceAll('-', '\u2212') : formatValue(value);
   }
   return columnFormat(v);
 }
 
 /** Few values: as many decimals as the longest of them needs; very small and large ones each by itself. */
 function fewFormat(values: readonly number[]): (value: number) => string {
-  const sizes = values.map((value) => Math.abs(value)).filter((size) => size > 0);
-  if (sizes.some((size) => size >= 1e6 || size < 1e-3)) return (value) => formatValue(value);
-  const decimals = Math.max(0, ...values.map((value) => (String(+value.toPrecision(6)).split('.')[1] ?? '').length));
-  return (value) => (Number.isFinite(value) ? value.toFixed(decimals).replaceAll('-', '\u2212') : formatValue(value));
+  const sizes = values.map(value => Math.abs(value)).filter(size => size > 0);
+  if (sizes.some(size => size >= 1e6 || size < 1e-3)) return value => formatValue(value);
+  const decimals = Math.max(0, ...values.map(value => (String(+value.toPrecision(6)).split('.')[1] ?? '').length));
+  return value => (Number.isFinite(value) ? value.toFixed(decimals).replaceAll('-', '\u2212') : formatValue(value));
 }
 
 function isOdd(cell: Cell): boolean {
@@ -165,12 +188,17 @@ function testOf(column: Column, filter: TrialFilter): (value: number) => boolean
   const keys = filter.in === undefined ? null : new Set(filter.in);
   const regex = filter.re === undefined || filter.re === '' ? undefined : regexOf(filter.re);
   if (column.names !== null) {
-    const good = column.names.map((name) => (keys === null || keys.has(name)) && (regex === undefined || (regex?.test(name) ?? false)));
-    return (value) => good[value]!;
+    const good = column.names.map(
+      name => (keys === null || keys.has(name)) && (regex === undefined || (regex?.test(name) ?? false)),
+    );
+    return value => good[value]!;
   }
   const {min = -Infinity, max = Infinity} = filter;
   const free = filter.min === undefined && filter.max === undefined;
-  return (value) => (free || (value >= min && value <= max)) && (keys === null || keys.has(exactValue(value))) && (regex === undefined || (regex?.test(exactValue(value)) ?? false));
+  return value =>
+    (free || (value >= min && value <= max)) &&
+    (keys === null || keys.has(exactValue(value))) &&
+    (regex === undefined || (regex?.test(exactValue(value)) ?? false));
 }
 
 /** All rows of a column by value, equal ones in the order of the server, NaN and missing at the end. */
@@ -184,7 +212,7 @@ function ascending(column: Column): Ascending {
   const known = orders.get(column);
   if (known !== undefined) return known;
   const {v} = column;
-  const values = v.filter((value) => value === value).sort(); // numbers without a comparator: ten times as quick
+  const values = v.filter(value => value === value).sort(); // numbers without a comparator: ten times as quick
   const n = values.length;
   const rows = new Int32Array(v.length);
   const taken = new Int32Array(n);
@@ -253,7 +281,8 @@ function binsOf(column: Column, log: boolean, count: number): Uint8Array {
   const [a, b] = [f(column.lo), f(column.hi)];
   const out = new Uint8Array(column.v.length).fill(NO_BIN);
   for (let i = 0; i < out.length; i++) {
-    if (Number.isFinite(column.v[i]!)) out[i] = b > a ? Math.min(count - 1, Math.floor(((f(column.v[i]!) - a) / (b - a)) * count)) : count >> 1;
+    if (Number.isFinite(column.v[i]!))
+      out[i] = b > a ? Math.min(count - 1, Math.floor(((f(column.v[i]!) - a) / (b - a)) * count)) : count >> 1;
   }
   made.set(key, out);
   return out;
@@ -293,6 +322,6 @@ export interface Trials {
 export function trialsOf(answer: HparamTable, label: (id: string) => string): Trials {
   const columns = new Map<string, Column>();
   answer.columns.forEach((head, k) => columns.set(head.id, columnOf(head, answer.data[k] ?? [], label(head.id))));
-  const at = answer.columns.findIndex((head) => head.id === 'name');
+  const at = answer.columns.findIndex(head => head.id === 'name');
   return {rev: answer.rev, n: answer.ids.length, names: (answer.data[at] ?? []).map(String), ids: answer.ids, columns};
 }

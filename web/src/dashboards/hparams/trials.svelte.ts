@@ -15,16 +15,34 @@ let data = $state.raw<Trials | null>(null);
 let failed = $state('');
 let described = $state(false);
 let version = $state(0);
-let weights = $state.raw<{readonly metric: string; readonly n: number; readonly columns: readonly Importance[]} | null>(null);
+let weights = $state.raw<{readonly metric: string; readonly n: number; readonly columns: readonly Importance[]} | null>(
+  null,
+);
 
-export const label = (id: string): string => labelOf(id, (key) => t(`hparams.${key}`));
+export const label = (id: string): string => labelOf(id, key => t(`hparams.${key}`));
 
 const objective = $derived(view.objective !== '' ? view.objective : (rankMetrics(all)[0] ?? ''));
 const columns = $derived(view.columns ?? autoColumns(all));
 const goal = $derived(view.goal !== '' ? view.goal : objective !== '' && isLowerBetter(objective) ? 'min' : 'max');
-const wanted = $derived([...new Set([...ALWAYS, ...columns, ...[objective, view.colour, view.second].filter((id) => id !== ''), ...view.filters.map((one) => one.col), ...(view.sort === null ? [] : [view.sort[0]])])]);
-const colour = $derived(view.colour !== '' ? view.colour : objective !== '' ? objective : (columns.find((id) => data?.columns.get(id)?.names === null) ?? ''));
-const sort = $derived<[string, 'asc' | 'desc']>(view.sort ?? (objective === '' ? ['name', 'asc'] : [objective, goal === 'max' ? 'desc' : 'asc']));
+const wanted = $derived([
+  ...new Set([
+    ...ALWAYS,
+    ...columns,
+    ...[objective, view.colour, view.second].filter(id => id !== ''),
+    ...view.filters.map(one => one.col),
+    ...(view.sort === null ? [] : [view.sort[0]]),
+  ]),
+]);
+const colour = $derived(
+  view.colour !== ''
+    ? view.colour
+    : objective !== ''
+      ? objective
+      : (columns.find(id => data?.columns.get(id)?.names === null) ?? ''),
+);
+const sort = $derived<[string, 'asc' | 'desc']>(
+  view.sort ?? (objective === '' ? ['name', 'asc'] : [objective, goal === 'max' ? 'desc' : 'asc']),
+);
 
 /** Trials of the whole page: status and the choice of runs elsewhere, then the filters. */
 const pass = $derived.by(() => {
@@ -35,36 +53,67 @@ const pass = $derived.by(() => {
     const off = new Set(view.status);
     for (let i = 0; i < kept.length; i++) if (off.has(status.names[status.v[i]!] ?? 'unknown')) kept[i] = 0;
   }
-  if (view.chosen) for (let i = 0; i < kept.length; i++) if (!data.ids[i]!.some((id) => runs.isShown(id))) kept[i] = 0;
+  if (view.chosen) for (let i = 0; i < kept.length; i++) if (!data.ids[i]!.some(id => runs.isShown(id))) kept[i] = 0;
   return kept;
 });
 /** The main runs of those that pass; null when all do. */
 const kept = $derived.by(() => {
   if (data === null || !pass.includes(0)) return null;
   const {ids} = data;
-  return ids.map((runs) => runs[0]).filter((id, row): id is number => pass[row] === 1 && id !== undefined);
+  return ids.map(runs => runs[0]).filter((id, row): id is number => pass[row] === 1 && id !== undefined);
 });
-const order = $derived(data === null ? new Int32Array(0) : sorted(pass, sort[0] === 'name' ? undefined : data.columns.get(sort[0]), sort[1]));
+const order = $derived(
+  data === null ? new Int32Array(0) : sorted(pass, sort[0] === 'name' ? undefined : data.columns.get(sort[0]), sort[1]),
+);
 const rows = $derived(sort[0] === 'name' && sort[1] === 'desc' ? order.slice().reverse() : order);
 
 export const trials = {
-  get all(): readonly HparamColumn[] { return all; },
-  get data(): Trials | null { return data; },
-  get failed(): string { return failed; },
-  get described(): boolean { return described; },
-  get objective(): string { return objective; },
-  get goal(): 'max' | 'min' { return goal; },
-  get columns(): readonly string[] { return columns; },
+  get all(): readonly HparamColumn[] {
+    return all;
+  },
+  get data(): Trials | null {
+    return data;
+  },
+  get failed(): string {
+    return failed;
+  },
+  get described(): boolean {
+    return described;
+  },
+  get objective(): string {
+    return objective;
+  },
+  get goal(): 'max' | 'min' {
+    return goal;
+  },
+  get columns(): readonly string[] {
+    return columns;
+  },
   /** Shown columns that are loaded. */
-  get shown(): readonly Column[] { return columns.map((id) => data?.columns.get(id)).filter((one) => one !== undefined); },
-  get colour(): string { return colour; },
-  get sort(): readonly [string, 'asc' | 'desc'] { return sort; },
-  get pass(): Uint8Array { return pass; },
-  get kept(): readonly number[] | null { return kept; },
+  get shown(): readonly Column[] {
+    return columns.map(id => data?.columns.get(id)).filter(one => one !== undefined);
+  },
+  get colour(): string {
+    return colour;
+  },
+  get sort(): readonly [string, 'asc' | 'desc'] {
+    return sort;
+  },
+  get pass(): Uint8Array {
+    return pass;
+  },
+  get kept(): readonly number[] | null {
+    return kept;
+  },
   /** Rows that pass, in the order of the table. */
-  get rows(): Int32Array { return rows; },
-  get weights(): typeof weights { return weights; },
-  weight: (id: string): Importance | undefined => (weights?.metric === objective ? weights.columns.find((one) => one.col === id) : undefined),
+  get rows(): Int32Array {
+    return rows;
+  },
+  get weights(): typeof weights {
+    return weights;
+  },
+  weight: (id: string): Importance | undefined =>
+    weights?.metric === objective ? weights.columns.find(one => one.col === id) : undefined,
   retry: (): void => void version++,
 };
 
@@ -74,39 +123,56 @@ export function keepTrials(): () => void {
   let last = 0;
   const stopChange = onChange(() => {
     clearTimeout(timer);
-    timer = window.setTimeout(() => { last = Date.now(); version++; }, Math.max(300, 3000 - (Date.now() - last)));
+    timer = window.setTimeout(
+      () => {
+        last = Date.now();
+        version++;
+      },
+      Math.max(300, 3000 - (Date.now() - last)),
+    );
   });
   const stopRoot = $effect.root(() => {
     $effect(() => {
       void version;
       const which = {rows: view.rows, aggregate: view.aggregate};
       const stop = new AbortController();
-      describeTrials(which, {signal: stop.signal}).then((answer) => {
-        all = answer.columns;
-        described = true;
-        failed = '';
-      }, (problem: unknown) => fail(problem, stop));
+      describeTrials(which, {signal: stop.signal}).then(
+        answer => {
+          all = answer.columns;
+          described = true;
+          failed = '';
+        },
+        (problem: unknown) => fail(problem, stop),
+      );
       return () => stop.abort();
     });
     $effect(() => {
       void version;
       if (!described) return;
       const which = {rows: view.rows, aggregate: view.aggregate};
-      const known = new Set(all.map((one) => one.id));
-      const ids = wanted.filter((id) => ALWAYS.includes(id) || known.has(id) || (id.startsWith('metric:') && known.has(`metric:${metricOf(id).tag}:last`)));
+      const known = new Set(all.map(one => one.id));
+      const ids = wanted.filter(
+        id =>
+          ALWAYS.includes(id) ||
+          known.has(id) ||
+          (id.startsWith('metric:') && known.has(`metric:${metricOf(id).tag}:last`)),
+      );
       const key = JSON.stringify([which, version]);
       const have = untrack(() => (data !== null && key === loadedKey ? data : null));
-      const missing = have === null ? ids : ids.filter((id) => !have.columns.has(id));
+      const missing = have === null ? ids : ids.filter(id => !have.columns.has(id));
       if (missing.length === 0) return;
       const stop = new AbortController();
-      loadTrials(which, have === null ? ids : ['name', ...missing], {signal: stop.signal}).then((answer) => {
-        const next = trialsOf(answer, label);
-        const same = have !== null && next.n === have.n && next.names.every((name, i) => name === have.names[i]);
-        if (have !== null && !same) return void version++; // rows came or went between two questions
-        data = have === null ? next : {...next, columns: new Map([...have.columns, ...next.columns])};
-        loadedKey = key;
-        failed = '';
-      }, (problem: unknown) => fail(problem, stop));
+      loadTrials(which, have === null ? ids : ['name', ...missing], {signal: stop.signal}).then(
+        answer => {
+          const next = trialsOf(answer, label);
+          const same = have !== null && next.n === have.n && next.names.every((name, i) => name === have.names[i]);
+          if (have !== null && !same) return void version++; // rows came or went between two questions
+          data = have === null ? next : {...next, columns: new Map([...have.columns, ...next.columns])};
+          loadedKey = key;
+          failed = '';
+        },
+        (problem: unknown) => fail(problem, stop),
+      );
       return () => stop.abort();
     });
     $effect(() => {
@@ -117,10 +183,19 @@ export function keepTrials(): () => void {
       const {method} = view;
       const only = kept;
       const stop = new AbortController();
-      const wait = setTimeout(() => {
-        loadImportance(metric.slice(7), method, which, only, {signal: stop.signal}).then((answer) => void (weights = {metric, ...answer}), () => {}); // axes do without it; the page of importance says so
-      }, n > 2000 ? 1500 : 100);
-      return () => { clearTimeout(wait); stop.abort(); };
+      const wait = setTimeout(
+        () => {
+          loadImportance(metric.slice(7), method, which, only, {signal: stop.signal}).then(
+            answer => void (weights = {metric, ...answer}),
+            () => {},
+          ); // axes do without it; the page of importance says so
+        },
+        n > 2000 ? 1500 : 100,
+      );
+      return () => {
+        clearTimeout(wait);
+        stop.abort();
+      };
     });
   });
   return () => {

@@ -24,20 +24,36 @@ export interface HparamsView {
 }
 
 export const view: HparamsView = slice<HparamsView>('hparams', {
-  page: 'parallel', rows: 'groups', aggregate: 'avg', columns: null, filters: [], status: [], chosen: false, sort: null, objective: '', goal: '', colour: '', scales: {}, flipped: [], trial: '',
-  method: 'permutation', second: '',
+  page: 'parallel',
+  rows: 'groups',
+  aggregate: 'avg',
+  columns: null,
+  filters: [],
+  status: [],
+  chosen: false,
+  sort: null,
+  objective: '',
+  goal: '',
+  colour: '',
+  scales: {},
+  flipped: [],
+  trial: '',
+  method: 'permutation',
+  second: '',
 });
 
 export function setFilter(col: string, next: Omit<TrialFilter, 'col'> | null): void {
-  const others = view.filters.filter((one) => one.col !== col);
+  const others = view.filters.filter(one => one.col !== col);
   view.filters = next === null ? others : [...others, {col, ...next}];
 }
 
 /** Changes part of a filter; one that no longer restricts anything goes away. */
 export function changeFilter(col: string, change: Partial<Omit<TrialFilter, 'col'>>): void {
-  const {col: _, ...old} = view.filters.find((one) => one.col === col) ?? {col};
-  const next = Object.fromEntries(Object.entries({...old, ...change}).filter(([, value]) => value !== undefined && value !== '')) as Omit<TrialFilter, 'col'>;
-  setFilter(col, Object.keys(next).every((key) => key === 'missing' && next.missing === 'also') ? null : next);
+  const {col: _, ...old} = view.filters.find(one => one.col === col) ?? {col};
+  const next = Object.fromEntries(
+    Object.entries({...old, ...change}).filter(([, value]) => value !== undefined && value !== ''),
+  ) as Omit<TrialFilter, 'col'>;
+  setFilter(col, Object.keys(next).every(key => key === 'missing' && next.missing === 'also') ? null : next);
 }
 
 export function moveColumn(columns: readonly string[], id: string, by: number): void {

@@ -21,7 +21,10 @@ it('keeps the two in view however large', async () => {
 });
 it('asks again for what failed', async () => {
   let tries = 0;
-  const get = createCache(() => (++tries === 1 ? Promise.reject(new Error('away')) : Promise.resolve({width: 1, height: 1})), 100);
+  const get = createCache(
+    () => (++tries === 1 ? Promise.reject(new Error('away')) : Promise.resolve({width: 1, height: 1})),
+    100,
+  );
   await expect(get('a')).rejects.toThrow('away');
   await expect(get('a')).resolves.toBeDefined();
 });

@@ -8,7 +8,10 @@ interface Sized {
 const LEAST = 2; // both sides of a comparison stay
 
 /** A function that loads each picture once; the ones longest not asked for are forgotten when all take more than `limit` bytes. */
-export function createCache<T extends Sized>(load: (ref: string) => Promise<T>, limit: number): (ref: string) => Promise<T> {
+export function createCache<T extends Sized>(
+  load: (ref: string) => Promise<T>,
+  limit: number,
+): (ref: string) => Promise<T> {
   const kept = new Map<string, {picture: Promise<T>; bytes: number}>(); // the oldest first
   function shrink(): void {
     let total = [...kept.values()].reduce((sum, {bytes}) => sum + bytes, 0);
@@ -18,7 +21,7 @@ export function createCache<T extends Sized>(load: (ref: string) => Promise<T>, 
       total -= bytes;
     }
   }
-  return (ref) => {
+  return ref => {
     const known = kept.get(ref);
     if (known !== undefined) {
       kept.delete(ref); // to the young end
@@ -27,12 +30,15 @@ export function createCache<T extends Sized>(load: (ref: string) => Promise<T>, 
     }
     const entry = {picture: load(ref), bytes: 0};
     kept.set(ref, entry);
-    entry.picture.then(({width, height}) => {
-      entry.bytes = width * height * 4;
-      shrink();
-    }, () => {
-      if (kept.get(ref) === entry) kept.delete(ref);
-    });
+    entry.picture.then(
+      ({width, height}) => {
+        entry.bytes = width * height * 4;
+        shrink();
+      },
+      () => {
+        if (kept.get(ref) === entry) kept.delete(ref);
+      },
+    );
     return entry.picture;
   };
 }

@@ -18,7 +18,12 @@ export interface Side {
 }
 
 /** Call while a component is set up. */
-export function createSide(run: () => Run | undefined, tag: () => Tag | undefined, sample: () => number, choice: () => string): Side {
+export function createSide(
+  run: () => Run | undefined,
+  tag: () => Tag | undefined,
+  sample: () => number,
+  choice: () => string,
+): Side {
   const source = $derived.by(() => {
     const [r, g] = [run(), tag()];
     return r === undefined || g === undefined ? undefined : sourceOf(r, g);
@@ -37,41 +42,64 @@ export function createSide(run: () => Run | undefined, tag: () => Tag | undefine
     if (source?.error) return said(source.error);
     if (lost !== null) return lost;
     if (item === null || shown !== null) return bad;
-    return said(item.damage || (item.samples.length === 0 ? t('images.empty_batch') : t('images.fewer', {n: item.samples.length})));
+    return said(
+      item.damage ||
+        (item.samples.length === 0 ? t('images.empty_batch') : t('images.fewer', {n: item.samples.length})),
+    );
   });
-  $effect(() => onReopen(() => {
-    if (lost?.away || bad?.away) tries++;
-  }));
+  $effect(() =>
+    onReopen(() => {
+      if (lost?.away || bad?.away) tries++;
+    }),
+  );
 
   $effect(() => {
     void [source?.list, tries];
     if (source === undefined || index < 0) return void ([item, picture, lost] = [null, null, null]);
     let stale = false;
-    source.item(index).then((found) => {
-      if (!stale) [item, lost] = [found, null];
-    }, (failure: unknown) => {
-      if (!stale) lost = problemOf(failure, 'images');
-    });
+    source.item(index).then(
+      found => {
+        if (!stale) [item, lost] = [found, null];
+      },
+      (failure: unknown) => {
+        if (!stale) lost = problemOf(failure, 'images');
+      },
+    );
     return () => void (stale = true);
   });
   $effect(() => {
     void tries;
     if (shown === null) return void ([picture, bad] = [null, null]);
     let stale = false;
-    pixels(shown.ref).then((found) => {
-      if (stale) return;
-      [picture, bad] = [found, null];
-    }, (failure: unknown) => {
-      if (!stale) [picture, bad] = [null, problemOf(failure, 'images')];
-    });
+    pixels(shown.ref).then(
+      found => {
+        if (stale) return;
+        [picture, bad] = [found, null];
+      },
+      (failure: unknown) => {
+        if (!stale) [picture, bad] = [null, problemOf(failure, 'images')];
+      },
+    );
     return () => void (stale = true);
   });
   return {
-    get run() { return run(); },
-    get source() { return source; },
-    get item() { return item; },
-    get sample() { return shown; },
-    get picture() { return picture; },
-    get problem() { return problem; },
+    get run() {
+      return run();
+    },
+    get source() {
+      return source;
+    },
+    get item() {
+      return item;
+    },
+    get sample() {
+      return shown;
+    },
+    get picture() {
+      return picture;
+    },
+    get problem() {
+      return problem;
+    },
   };
 }

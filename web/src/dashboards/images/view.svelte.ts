@@ -30,12 +30,31 @@ export interface ImagesView {
 }
 
 export const view: ImagesView = slice<ImagesView>('images', {
-  filter: '', mode: 'grid', tag: '', sample: 0, a: '', b: '', aAt: 'cursor', bAt: 'cursor', brightness: 1, contrast: 1, gamma: 1, channel: 'rgb',
-  ember: false, smooth: false, actual: false, linkZoom: true, map: 'signed',
+  filter: '',
+  mode: 'grid',
+  tag: '',
+  sample: 0,
+  a: '',
+  b: '',
+  aAt: 'cursor',
+  bAt: 'cursor',
+  brightness: 1,
+  contrast: 1,
+  gamma: 1,
+  channel: 'rgb',
+  ember: false,
+  smooth: false,
+  actual: false,
+  linkZoom: true,
+  map: 'signed',
 });
 
 export const adjustment = (): Adjustment => ({
-  brightness: view.brightness, contrast: view.contrast, gamma: view.gamma, channel: view.channel, falseColour: view.ember,
+  brightness: view.brightness,
+  contrast: view.contrast,
+  gamma: view.gamma,
+  channel: view.channel,
+  falseColour: view.ember,
 });
 
 /** Whether pictures are shown as they are. */

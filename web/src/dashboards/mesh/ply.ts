@@ -6,9 +6,15 @@ export function plyOf(data: MeshData): string {
   const faces = soundFaces(data.faces, n);
   const coloured = data.colours.length >= n * 3;
   const lines = [
-    'ply', 'format ascii 1.0', `element vertex ${n}`, 'property float x', 'property float y', 'property float z',
+    'ply',
+    'format ascii 1.0',
+    `element vertex ${n}`,
+    'property float x',
+    'property float y',
+    'property float z',
     ...(coloured ? ['property uchar red', 'property uchar green', 'property uchar blue'] : []),
-    ...(faces.length > 0 ? [`element face ${faces.length / 3}`, 'property list uchar int vertex_indices'] : []), 'end_header',
+    ...(faces.length > 0 ? [`element face ${faces.length / 3}`, 'property list uchar int vertex_indices'] : []),
+    'end_header',
   ];
   for (let i = 0; i < n; i++) {
     const xyz = [...data.vertices.subarray(i * 3, i * 3 + 3)];

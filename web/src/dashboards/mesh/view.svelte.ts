@@ -12,7 +12,13 @@ export interface MeshView {
   colours: boolean;
 }
 
-export const view: MeshView = slice<MeshView>('mesh', {filter: '', pov: 'fit', mode: 'solid', pointPx: 4, colours: true});
+export const view: MeshView = slice<MeshView>('mesh', {
+  filter: '',
+  pov: 'fit',
+  mode: 'solid',
+  pointPx: 4,
+  colours: true,
+});
 
 let shared = $state.raw<Camera | null>(null); // in units of the object's radius around its centre
 

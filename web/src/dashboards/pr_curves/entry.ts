@@ -9,6 +9,6 @@ export const prCurves: Dashboard = {
     PyTorch: 'w.add_pr_curve("classes/cat", labels, probabilities, step)',
     TensorFlow: 'from tensorboard.plugins.pr_curve import summary\nsummary.pb("classes/cat", labels, predictions)',
   },
-  applies: (have) => have.kinds.has('pr_curve'),
+  applies: have => have.kinds.has('pr_curve'),
   load: () => import('./PrCurves.svelte'),
 };

@@ -16,6 +16,9 @@ export function indexOfThreshold(thresholds: ArrayLike<number>, at: number): num
     if (best < 0 || Math.abs(thresholds[i]! - at) < Math.abs(thresholds[best]! - at)) best = i;
   }
   if (best < 0) return -1;
-  const apart = Math.min(...Array.from({length: thresholds.length - 1}, (_, i) => Math.abs(thresholds[i + 1]! - thresholds[i]!)), 1);
+  const apart = Math.min(
+    ...Array.from({length: thresholds.length - 1}, (_, i) => Math.abs(thresholds[i + 1]! - thresholds[i]!)),
+    1,
+  );
   return Math.abs(thresholds[best]! - at) <= Math.max(0.005, apart / 2) * 1.001 ? best : -1;
 }

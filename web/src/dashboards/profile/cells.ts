@@ -22,7 +22,11 @@ export function figureText(value: Cell, unit = ''): string {
   if (unit in BYTES) return formatMemory(number * BYTES[unit]!);
   if (unit === '%') return `${formatValue(number, 3)}\u202f%`;
   if (unit === 'fraction') return `${formatValue(number * 100, 3)}\u202f%`;
-  return unit === '' ? (Number.isInteger(number) && Math.abs(number) < 1e15 ? formatCount(number) : formatValue(number, 5)) : `${formatValue(number, 4)}\u202f${unit}`;
+  return unit === ''
+    ? Number.isInteger(number) && Math.abs(number) < 1e15
+      ? formatCount(number)
+      : formatValue(number, 5)
+    : `${formatValue(number, 4)}\u202f${unit}`;
 }
 
 /** Inside a table: the unit stands in the header. */
@@ -39,7 +43,8 @@ export function cellText(value: Cell, unit = ''): string {
 
 /** Change to a baseline in words: "+4.1 %"; of a share in points: "+1.2 pt"; of more than tenfold: "×34"; from nothing: "was 0". */
 export function changeText(value: Cell, base: Cell, unit = ''): string {
-  if (typeof value !== 'number' || typeof base !== 'number' || !Number.isFinite(value) || !Number.isFinite(base)) return '';
+  if (typeof value !== 'number' || typeof base !== 'number' || !Number.isFinite(value) || !Number.isFinite(base))
+    return '';
   if (unit === '%' || unit === 'fraction') {
     const points = (value - base) * (unit === '%' ? 1 : 100);
     return `${points > 0 ? '+' : points < 0 ? '−' : '±'}${Math.abs(points).toFixed(1)}\u202fpt`;

@@ -10,7 +10,8 @@ export const profile: Dashboard = {
   code: {
     TensorFlow: "tf.profiler.experimental.start('logs')\n…\ntf.profiler.experimental.stop()",
     JAX: "with jax.profiler.trace('logs'):\n    step()",
-    PyTorch: "with torch.profiler.profile(\n        on_trace_ready=torch.profiler.tensorboard_trace_handler('logs')) as p:\n    step(); p.step()",
+    PyTorch:
+      "with torch.profiler.profile(\n        on_trace_ready=torch.profiler.tensorboard_trace_handler('logs')) as p:\n    step(); p.step()",
   },
   start: () => import('./capture/CaptureStart.svelte'),
   applies: () => false,

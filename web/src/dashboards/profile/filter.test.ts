@@ -2,9 +2,16 @@ import {expect, test} from 'vitest';
 import {csvOf, rowFilter} from './filter.ts';
 import type {ReportColumn} from '../../data/profile.ts';
 
-const columns: readonly ReportColumn[] = [{id: 'op', label: 'Operation', type: 'string'}, {id: 'total', label: 'Total', type: 'number'}];
-const rows = [['MatMul/a', 5], ['Conv2D', 20], ['matmul b', [7, 3]]] as const;
-const kept = (text: string): unknown[] => rows.filter(rowFilter(text, columns)).map((row) => row[0]);
+const columns: readonly ReportColumn[] = [
+  {id: 'op', label: 'Operation', type: 'string'},
+  {id: 'total', label: 'Total', type: 'number'},
+];
+const rows = [
+  ['MatMul/a', 5],
+  ['Conv2D', 20],
+  ['matmul b', [7, 3]],
+] as const;
+const kept = (text: string): unknown[] => rows.filter(rowFilter(text, columns)).map(row => row[0]);
 
 test('words, expressions and bounds', () => {
   expect(kept('')).toHaveLength(3);

@@ -20,12 +20,15 @@ ENTRY %main (a: f32[4], b: f32[4]) -> f32[4] {
 
 test('fusions are replaced by what they are made of, each with names of its own', () => {
   const all = parseHlo(TEXT);
-  const main = all.find((one) => one.entry)!;
+  const main = all.find(one => one.entry)!;
   const opened = openFusions(main.instructions, all);
-  expect(opened.map((one) => [one.name, one.op, one.operands])).toEqual([
-    ['a', 'parameter', []], ['b', 'parameter', []],
-    ['f1/mul', 'multiply', ['a', 'b']], ['f1/add', 'add', ['f1/mul', 'b']],
-    ['f2/mul', 'multiply', ['f1/add', 'b']], ['f2/add', 'add', ['f2/mul', 'b']],
+  expect(opened.map(one => [one.name, one.op, one.operands])).toEqual([
+    ['a', 'parameter', []],
+    ['b', 'parameter', []],
+    ['f1/mul', 'multiply', ['a', 'b']],
+    ['f1/add', 'add', ['f1/mul', 'b']],
+    ['f2/mul', 'multiply', ['f1/add', 'b']],
+    ['f2/add', 'add', ['f2/mul', 'b']],
   ]);
-  expect(opened.filter((one) => one.root).map((one) => one.name)).toEqual(['f2/add']);
+  expect(opened.filter(one => one.root).map(one => one.name)).toEqual(['f2/add']);
 });

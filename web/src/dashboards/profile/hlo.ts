@@ -63,10 +63,14 @@ function parseLine(line: string): Instruction | null {
   const inside = call.slice(open + 1, close);
   const rest = call.slice(close + 1).replace(/^,\s*/, '');
   return {
-    name, shape, op: call.slice(0, open), rest, root: root !== undefined,
+    name,
+    shape,
+    op: call.slice(0, open),
+    rest,
+    root: root !== undefined,
     ...(call.startsWith('parameter(') ? {parameter: Number.parseInt(inside, 10)} : {}),
     operands: LITERALS.has(call.slice(0, open)) ? [] : operandsOf(inside),
-    calls: [...rest.matchAll(/(?:calls|to_apply|body|condition)=%?([\w.$-]+)/g)].map((match) => match[1]!),
+    calls: [...rest.matchAll(/(?:calls|to_apply|body|condition)=%?([\w.$-]+)/g)].map(match => match[1]!),
   };
 }
 
@@ -76,7 +80,8 @@ export function parseHlo(text: string): readonly Computation[] {
   for (const line of text.split('\n')) {
     if (open === null) {
       const [, entry, name] = HEAD.exec(line) ?? [];
-      if (name !== undefined && !line.startsWith('HloModule')) open = {name, entry: entry !== undefined, instructions: []};
+      if (name !== undefined && !line.startsWith('HloModule'))
+        open = {name, entry: entry !== undefined, instructions: []};
     } else if (line.startsWith('}')) {
       found.push(open);
       open = null;
@@ -90,7 +95,7 @@ export function parseHlo(text: string): readonly Computation[] {
 
 /** The instructions with every fusion replaced by what it is made of; its parameters are what it takes. */
 export function openFusions(all: readonly Instruction[], computations: readonly Computation[]): readonly Instruction[] {
-  const byName = new Map(computations.map((one) => [one.name, one]));
+  const byName = new Map(computations.map(one => [one.name, one]));
   const instead = new Map<string, string>(); // a fusion, or a parameter of one, by what stands for it
   const resolve = (name: string): string => {
     let at = name;
@@ -112,7 +117,7 @@ export function openFusions(all: readonly Instruction[], computations: readonly 
       if (part.root) instead.set(one.name, named(part.name));
     }
   }
-  return out.map((one) => ({...one, operands: one.operands.map(resolve)}));
+  return out.map(one => ({...one, operands: one.operands.map(resolve)}));
 }
 
 export interface Folded {
@@ -125,15 +130,16 @@ const PASSES_ON = new Set(['get-tuple-element', 'bitcast']);
 
 /** The instructions that do something: constants fold into those that take them, elements of tuples into the wire. */
 export function foldPlumbing(all: readonly Instruction[]): Folded {
-  const byName = new Map(all.map((one) => [one.name, one]));
+  const byName = new Map(all.map(one => [one.name, one]));
   const isConstant = (one: Instruction): boolean => one.op === 'constant' && !one.root;
-  const isPassed = (one: Instruction): boolean => PASSES_ON.has(one.op) && !one.root && byName.has(one.operands[0] ?? '');
+  const isPassed = (one: Instruction): boolean =>
+    PASSES_ON.has(one.op) && !one.root && byName.has(one.operands[0] ?? '');
   const sourceOf = (name: string): string => {
     let at = byName.get(name);
     for (let hops = 0; at !== undefined && isPassed(at) && hops < all.length; hops++) at = byName.get(at.operands[0]!);
     return at?.name ?? name;
   };
-  const shown = all.filter((one) => !isConstant(one) && !isPassed(one));
+  const shown = all.filter(one => !isConstant(one) && !isPassed(one));
   const constants = new Map<string, number>();
   const wires: {from: string; to: string}[] = [];
   for (const one of shown) {

@@ -3,7 +3,10 @@ import {hasTemplates, placeOf, withoutTemplates} from './names.ts';
 
 describe('names', () => {
   test.each([
-    ['void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1>>(int, float)', 'void at::native::vectorized_elementwise_kernel(int, float)'],
+    [
+      'void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1>>(int, float)',
+      'void at::native::vectorized_elementwise_kernel(int, float)',
+    ],
     ['ampere_sgemm_128x64_nn', 'ampere_sgemm_128x64_nn'],
     ['std::ostream& operator<<(std::ostream&, int)', 'std::ostream& operator<<(std::ostream&, int)'],
     ['f<decltype(p->x)>()', 'f()'],

@@ -28,6 +28,9 @@ export interface Place {
 
 /** `dir/file.py:12` or `dir/file.py(12): function`; null for anything else. */
 export function placeOf(text: string): Place | null {
-  const [, path, line, rest] = /^(.*[^\s:(]):(\d+)()$/.exec(text) ?? /^(.*[^\s(])\((\d+)\)(?::\s*(.*))?$/.exec(text) ?? [];
-  return path === undefined || line === undefined || path.startsWith('<') ? null : {path, line: Number(line), rest: rest ?? ''};
+  const [, path, line, rest] =
+    /^(.*[^\s:(]):(\d+)()$/.exec(text) ?? /^(.*[^\s(])\((\d+)\)(?::\s*(.*))?$/.exec(text) ?? [];
+  return path === undefined || line === undefined || path.startsWith('<')
+    ? null
+    : {path, line: Number(line), rest: rest ?? ''};
 }

@@ -13,7 +13,8 @@ export interface ReadRow {
   cell(id: string): Cell;
 }
 
-export const tableOf = (report: Report, id: string): ReportTable | undefined => report.tables.find((table) => table.id === id);
+export const tableOf = (report: Report, id: string): ReportTable | undefined =>
+  report.tables.find(table => table.id === id);
 
 export function readRows(table: ReportTable | undefined): readonly ReadRow[] {
   if (table === undefined) return [];
@@ -23,15 +24,16 @@ export function readRows(table: ReportTable | undefined): readonly ReadRow[] {
     return {
       index,
       cell,
-      text: (id) => String(cell(id) ?? ''),
-      number: (id) => numberOf(cell(id)),
-      flag: (id) => cell(id) === true,
-      base: (id) => numberOf(other(row[at.get(id) ?? -1] ?? null)),
+      text: id => String(cell(id) ?? ''),
+      number: id => numberOf(cell(id)),
+      flag: id => cell(id) === true,
+      base: id => numberOf(other(row[at.get(id) ?? -1] ?? null)),
     };
   });
 }
 
-export const figureOf = (report: Report, id: string): Report['figures'][number] | undefined => report.figures.find((figure) => figure.id === id);
+export const figureOf = (report: Report, id: string): Report['figures'][number] | undefined =>
+  report.figures.find(figure => figure.id === id);
 export const figureNumber = (report: Report, id: string): number => numberOf(figureOf(report, id)?.value ?? null);
 export const figureBase = (report: Report, id: string): number => numberOf(figureOf(report, id)?.baseline ?? null);
 
@@ -48,12 +50,24 @@ export function deviation(values: readonly number[]): number {
 
 /** The parts of a step in a step table: its columns of time without the total. */
 export function stepParts(table: ReportTable): readonly ReportColumn[] {
-  return table.columns.filter((column) => column.type === 'number' && (column.unit === 'ms' || column.unit === 'us') && !/^(stepTime|duration)/.test(column.id));
+  return table.columns.filter(
+    column =>
+      column.type === 'number' &&
+      (column.unit === 'ms' || column.unit === 'us') &&
+      !/^(stepTime|duration)/.test(column.id),
+  );
 }
 
 const KINDS: readonly (readonly [RegExp, string])[] = [
-  [/input|infeed|data/i, 'input'], [/comm|collective|all.?reduce/i, 'comm'], [/launch|runtime/i, 'launch'], [/compil/i, 'compile'], [/output|outfeed/i, 'output'],
-  [/copy|memcpy|memset|device.to.device|transfer/i, 'copy'], [/idle|other|unknown|free/i, 'idle'], [/compute|kernel|device/i, 'compute'], [/host|cpu/i, 'host'],
+  [/input|infeed|data/i, 'input'],
+  [/comm|collective|all.?reduce/i, 'comm'],
+  [/launch|runtime/i, 'launch'],
+  [/compil/i, 'compile'],
+  [/output|outfeed/i, 'output'],
+  [/copy|memcpy|memset|device.to.device|transfer/i, 'copy'],
+  [/idle|other|unknown|free/i, 'idle'],
+  [/compute|kernel|device/i, 'compute'],
+  [/host|cpu/i, 'host'],
 ];
 
 /** Compute is quiet, waste is loud: known parts keep their colour on every page. "Host compute" is host work. */
@@ -63,4 +77,5 @@ export function partToken(label: string, i: number): string {
   return kind === undefined ? `--run-${(i % 24) + 1}` : `--cat-${kind}`;
 }
 
-export const tokenColour = (token: string): string => getComputedStyle(document.documentElement).getPropertyValue(token).trim();
+export const tokenColour = (token: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(token).trim();

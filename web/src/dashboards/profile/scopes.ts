@@ -27,16 +27,22 @@ const grown = (name: string, path: string): Growing => ({name, path, time: 0, co
 const MOST_DEEP = 32;
 
 function settle(node: Growing): Scope {
-  const children = [...node.below.values()].map(settle).sort((a, b) => b.time - a.time || a.name.localeCompare(b.name, 'en'));
+  const children = [...node.below.values()]
+    .map(settle)
+    .sort((a, b) => b.time - a.time || a.name.localeCompare(b.name, 'en'));
   // A scope with one scope in it and nothing else is one line.
-  if (children.length === 1 && node.path !== '' && children[0]!.ops === node.ops && children[0]!.children.length > 0) return {...children[0]!, name: `${node.name}/${children[0]!.name}`};
+  if (children.length === 1 && node.path !== '' && children[0]!.ops === node.ops && children[0]!.children.length > 0)
+    return {...children[0]!, name: `${node.name}/${children[0]!.name}`};
   return {name: node.name, path: node.path, time: node.time, count: node.count, ops: node.ops, children};
 }
 
 export function scopesOf(ops: readonly ScopedOp[]): Scope {
   const root = grown('', '');
   for (const op of ops) {
-    const parts = op.name.split('/').filter((part) => part !== '').slice(0, MOST_DEEP);
+    const parts = op.name
+      .split('/')
+      .filter(part => part !== '')
+      .slice(0, MOST_DEEP);
     let at = root;
     for (const part of [null, ...(parts.length === 0 ? [op.name] : parts)]) {
       if (part !== null) {

@@ -18,7 +18,11 @@ export interface TimePlot {
 
 const LEAST_PX = 5; // a shorter drag is a click
 
-export function createTimePlot(margin: {readonly left: number; readonly right: number}, points: () => readonly {readonly time: number}[], range: () => readonly [number, number]): TimePlot {
+export function createTimePlot(
+  margin: {readonly left: number; readonly right: number},
+  points: () => readonly {readonly time: number}[],
+  range: () => readonly [number, number],
+): TimePlot {
   let hot = $state<number | null>(null);
   let drag = $state.raw<{a: number; b: number} | null>(null);
   let width = 600;
@@ -39,15 +43,15 @@ export function createTimePlot(margin: {readonly left: number; readonly right: n
       const [from, to] = range();
       return margin.left + ((time - from) / (to - from)) * inner();
     },
-    hover: (x) => {
+    hover: x => {
       const list = points();
       if (drag !== null) drag = {...drag, b: x};
       else if (list.length === 0 || x < margin.left || x > width - margin.right) hot = null;
-      else hot = lastUpTo(list.length, (i) => list[i]!.time, timeAt(x));
+      else hot = lastUpTo(list.length, i => list[i]!.time, timeAt(x));
     },
     leave: () => void (hot = null),
-    press: (x) => void (drag = {a: x, b: x}),
-    release: (x) => {
+    press: x => void (drag = {a: x, b: x}),
+    release: x => {
       const was = drag;
       drag = null;
       if (was === null) return null;

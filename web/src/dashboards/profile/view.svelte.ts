@@ -1,5 +1,14 @@
 // The state of the profile pages under the names they use.
-export {chooseSession, INFORMATION, openTool, openTrace, profileView as view, reportParameters, SQL, TRACE} from '../../state/profile.svelte.ts';
+export {
+  chooseSession,
+  INFORMATION,
+  openTool,
+  openTrace,
+  profileView as view,
+  reportParameters,
+  SQL,
+  TRACE,
+} from '../../state/profile.svelte.ts';
 
 const titles = $state<Record<string, string>>({});
 /** What people call a tool; known once the tools of a session are listed. */

@@ -8,7 +8,17 @@ export const MOST_CATEGORIES = 50; // distinct numbers beyond which a column is 
 
 export type Legend =
   | {readonly kind: 'none'}
-  | {readonly kind: 'words'; readonly rows: readonly {readonly word: string; readonly count: number; readonly colour: string; readonly code: number}[]; readonly more: number; readonly repeats: boolean}
+  | {
+      readonly kind: 'words';
+      readonly rows: readonly {
+        readonly word: string;
+        readonly count: number;
+        readonly colour: string;
+        readonly code: number;
+      }[];
+      readonly more: number;
+      readonly repeats: boolean;
+    }
   | {readonly kind: 'gradient'; readonly min: number; readonly max: number; readonly missing: number};
 
 export interface Colours {
@@ -16,7 +26,8 @@ export interface Colours {
   readonly legend: Legend;
 }
 
-export const isGradient = (column: LabelColumn, categorical: boolean): boolean => column.type === 'number' && column.values !== null && !categorical && column.words.length > MOST_CATEGORIES;
+export const isGradient = (column: LabelColumn, categorical: boolean): boolean =>
+  column.type === 'number' && column.values !== null && !categorical && column.words.length > MOST_CATEGORIES;
 
 function put(bytes: Uint8Array, i: number, rgb: readonly number[], a = 255): void {
   bytes[i * 4] = rgb[0]!;
@@ -42,7 +53,9 @@ export function coloursOf(rows: number, column: LabelColumn | null, categorical:
   const inks = order.map((code, i) => (column.words[code] === '' ? ink.text3 : slotInk(i, ink.dark).colour));
   const rgb = inks.map(channels);
   for (let i = 0; i < rows; i++) put(bytes, i, rgb[rank[column.codes[i]!]!]!);
-  const shown = order.slice(0, 24).map((code, i) => ({word: column.words[code]!, count: counts[code]!, colour: inks[i]!, code}));
+  const shown = order
+    .slice(0, 24)
+    .map((code, i) => ({word: column.words[code]!, count: counts[code]!, colour: inks[i]!, code}));
   return {bytes, legend: {kind: 'words', rows: shown, more: order.length - shown.length, repeats: order.length > 24}};
 }
 
@@ -76,7 +89,8 @@ export function closeness(distance: number, nearest: number, metric: 'cosine' | 
   if (metric === 'cosine') return 1 - distance;
   return distance > 0 ? nearest / distance : 1;
 }
-export const neighbourColour = (close: number, dark: boolean): string => mapColour('ember', 0.25 + 0.6 * Math.max(0, Math.min(1, (close - 0.4) / 0.6)), dark);
+export const neighbourColour = (close: number, dark: boolean): string =>
+  mapColour('ember', 0.25 + 0.6 * Math.max(0, Math.min(1, (close - 0.4) / 0.6)), dark);
 
 export interface Marks {
   readonly chosen: ReadonlySet<number>; // rows
@@ -85,7 +99,12 @@ export interface Marks {
 }
 
 /** Colours and sizes of the points that are drawn: what is chosen stands out, the rest steps back. */
-export function marked(base: Uint8Array, rows: Uint32Array, marks: Marks, ink: Ink): {colours: Uint8Array; sizes: Uint8Array} {
+export function marked(
+  base: Uint8Array,
+  rows: Uint32Array,
+  marks: Marks,
+  ink: Ink,
+): {colours: Uint8Array; sizes: Uint8Array} {
   const colours = new Uint8Array(rows.length * 4);
   const sizes = new Uint8Array(rows.length).fill(64);
   const any = marks.chosen.size > 0 || marks.point >= 0;
@@ -105,7 +124,12 @@ export function marked(base: Uint8Array, rows: Uint32Array, marks: Marks, ink: I
       if (any) sizes[i] = 88;
     } else {
       // Half of its own colour, so that the legend stays true.
-      put(colours, i, [0, 1, 2].map((c) => (base[row * 4 + c]! + faint[c]!) / 2), 90);
+      put(
+        colours,
+        i,
+        [0, 1, 2].map(c => (base[row * 4 + c]! + faint[c]!) / 2),
+        90,
+      );
       sizes[i] = 48;
     }
   }

@@ -8,7 +8,13 @@ import type {ProjectorView} from './view.svelte.ts';
 
 const column = (values: readonly string[], numbers = false): LabelColumn => {
   const words = [...new Set(values)];
-  return {name: 'c', type: numbers ? 'number' : 'text', words, codes: Uint32Array.from(values.map((v) => words.indexOf(v))), values: numbers ? Float64Array.from(values.map((v) => (v === '' ? NaN : Number(v)))) : null};
+  return {
+    name: 'c',
+    type: numbers ? 'number' : 'text',
+    words,
+    codes: Uint32Array.from(values.map(v => words.indexOf(v))),
+    values: numbers ? Float64Array.from(values.map(v => (v === '' ? NaN : Number(v)))) : null,
+  };
 };
 const ink = {dark: false, text3: '#888888', accent: '#0000ff', lineStrong: '#cccccc'} as Ink;
 
@@ -21,7 +27,11 @@ test('search: text anywhere without regard to case, expressions, several columns
 
 test('colours: the commonest value first, numbers with many values as a gradient', () => {
   const few = coloursOf(4, column(['b', 'a', 'a', '']), false, ink);
-  expect(few.legend.kind === 'words' && few.legend.rows.map((r) => [r.word, r.count])).toEqual([['a', 2], ['b', 1], ['', 1]]);
+  expect(few.legend.kind === 'words' && few.legend.rows.map(r => [r.word, r.count])).toEqual([
+    ['a', 2],
+    ['b', 1],
+    ['', 1],
+  ]);
   expect(few.bytes.slice(4, 8)).toEqual(few.bytes.slice(8, 12));
   const many = Array.from({length: 60}, (_, i) => (i === 3 ? '' : String(i)));
   const ramp = coloursOf(60, column(many, true), false, ink);
@@ -31,7 +41,12 @@ test('colours: the commonest value first, numbers with many values as a gradient
 
 test('what is chosen stands out, the rest steps back', () => {
   const base = new Uint8Array(12).fill(200);
-  const {colours, sizes} = marked(base, Uint32Array.from([2, 0, 1]), {chosen: new Set([0]), point: 2, near: new Map()}, ink);
+  const {colours, sizes} = marked(
+    base,
+    Uint32Array.from([2, 0, 1]),
+    {chosen: new Set([0]), point: 2, near: new Map()},
+    ink,
+  );
   expect([...colours.slice(0, 3)]).toEqual([0, 0, 255]);
   expect(colours[7]).toBe(200);
   expect(colours[11]).toBeLessThan(200);
@@ -45,8 +60,25 @@ test('closeness counts as in TensorBoard', () => {
 });
 
 test('bookmarks: what is saved comes back; those of other vectors are refused; TensorBoard files are read', () => {
-  const view = {method: 'tsne', dims: 2, perplexity: 7, components: [0, 1, 2], rate: 0, custom: {column: '', left: 'a', right: '', up: '', down: '', regex: false}, only: [], point: 3, picked: [], colour: 'c'} as unknown as ProjectorView;
-  const positions = {kind: 'tsne', rows: 2, columns: 2, iteration: 9, values: Float32Array.from([1, 2, 3, 4])} as Positions;
+  const view = {
+    method: 'tsne',
+    dims: 2,
+    perplexity: 7,
+    components: [0, 1, 2],
+    rate: 0,
+    custom: {column: '', left: 'a', right: '', up: '', down: '', regex: false},
+    only: [],
+    point: 3,
+    picked: [],
+    colour: 'c',
+  } as unknown as ProjectorView;
+  const positions = {
+    kind: 'tsne',
+    rows: 2,
+    columns: 2,
+    iteration: 9,
+    values: Float32Array.from([1, 2, 3, 4]),
+  } as Positions;
   const file = JSON.parse(JSON.stringify([stateOf('mine', view, [2, 5], positions)])) as Record<string, unknown>[];
   const [back] = readBookmarks(file, [2, 5]);
   expect(back!.label).toBe('mine');

@@ -7,13 +7,13 @@ export function testerOf(text: string, regex: boolean): ((word: string) => boole
   if (regex) {
     try {
       const pattern = new RegExp(text, 'i');
-      return (word) => pattern.test(word);
+      return word => pattern.test(word);
     } catch {
       return null;
     }
   }
   const wanted = text.toLowerCase();
-  return (word) => word.toLowerCase().includes(wanted);
+  return word => word.toLowerCase().includes(wanted);
 }
 
 export function findRows(columns: readonly LabelColumn[], rows: number, tester: (word: string) => boolean): number[] {

@@ -9,6 +9,6 @@ export const text: Dashboard = {
     PyTorch: 'w.add_text("eval/output", "**step 10**: the cat sat", step)',
     TensorFlow: 'with w.as_default():\n    tf.summary.text("eval/output", "**step 10**: the cat sat", step=step)',
   },
-  applies: (have) => have.kinds.has('text'),
+  applies: have => have.kinds.has('text'),
   load: () => import('./Text.svelte'),
 };

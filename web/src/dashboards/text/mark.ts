@@ -31,7 +31,7 @@ export function rangesOf(root: Element, q: string): Range[] {
 }
 
 export function mark(q: string): Attachment<Element> {
-  return (element) => {
+  return element => {
     const update = (): void => {
       const ranges = rangesOf(element, q);
       if (ranges.length > 0) found.set(element, ranges);

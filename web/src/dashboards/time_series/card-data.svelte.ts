@@ -37,7 +37,7 @@ const waiting: (() => void)[] = [];
 
 /** At most a few questions at a time, in order: the first card is complete first. */
 async function inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  if (running >= (answered ? AT_ONCE : 1)) await new Promise<void>((resolve) => waiting.push(resolve));
+  if (running >= (answered ? AT_ONCE : 1)) await new Promise<void>(resolve => waiting.push(resolve));
   if (signal.aborted) {
     waiting.shift()?.();
     throw new DOMException('not needed any more', 'AbortError');
@@ -58,7 +58,7 @@ const turns: (() => void)[] = [];
 /** Answers of many lines are taken one a frame: to make their series costs some milliseconds each. */
 function frameOfItsOwn(): Promise<void> {
   if (document.hidden) return Promise.resolve();
-  return new Promise((resolve) => {
+  return new Promise(resolve => {
     turns.push(resolve);
     if (turns.length === 1) requestAnimationFrame(nextTurn);
   });
@@ -69,7 +69,12 @@ function nextTurn(): void {
   if (turns.length > 0) requestAnimationFrame(nextTurn);
 }
 
-export function createCardData(key: string, cardTags: readonly string[], inView: () => boolean, widthPx: () => number): CardData {
+export function createCardData(
+  key: string,
+  cardTags: readonly string[],
+  inView: () => boolean,
+  widthPx: () => number,
+): CardData {
   let base = $state.raw<Loaded | null>(null);
   let detail = $state.raw<Loaded | null>(null);
   let groups = $state.raw<Loaded | null>(null);
@@ -82,22 +87,31 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
   const cost = {ms: 0};
   let timer = 0;
 
-  const stopListening = onChange((change) => {
-    const ids = cardTags.map((tag) => tags.find('scalar', tag)?.id ?? null);
-    if (!ids.some((id) => change.touches(null, id) || runs.shown.some((run) => change.touches(run.id, id)))) return;
+  const stopListening = onChange(change => {
+    const ids = cardTags.map(tag => tags.find('scalar', tag)?.id ?? null);
+    if (!ids.some(id => change.touches(null, id) || runs.shown.some(run => change.touches(run.id, id)))) return;
     // Not more often than the answer takes to come and be drawn.
-    if (timer === 0) timer = window.setTimeout(() => {
-      timer = 0;
-      if (change.isWanted) version++;
-      else unlessPaused(() => version++);
-    }, Math.min(5000, Math.max(30, cost.ms * 3, runs.shown.length > MANY ? 500 + 2 * runs.shown.length : 0)));
+    if (timer === 0)
+      timer = window.setTimeout(
+        () => {
+          timer = 0;
+          if (change.isWanted) version++;
+          else unlessPaused(() => version++);
+        },
+        Math.min(5000, Math.max(30, cost.ms * 3, runs.shown.length > MANY ? 500 + 2 * runs.shown.length : 0)),
+      );
   });
 
   function question(range: Domain | null, grouped: boolean): ColumnsQuestion | null {
     return questionOf({key, tags: cardTags, range, grouped, width: widthPx(), fine: looked === key});
   }
 
-  async function load(slot: string, q: ColumnsQuestion | null, put: (loaded: Loaded | null) => void, current: Loaded | null): Promise<void> {
+  async function load(
+    slot: string,
+    q: ColumnsQuestion | null,
+    put: (loaded: Loaded | null) => void,
+    current: Loaded | null,
+  ): Promise<void> {
     const range = q?.range == null ? null : ([q.range[0], q.range[1]] as Domain);
     const grouped = q?.group != null;
     if (q === null) {
@@ -150,7 +164,8 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
       return;
     }
     const now = performance.now();
-    const quick = restoring || (looked === key && now - changed > QUICK_MS && runs.shown.length * cardTags.length <= MANY);
+    const quick =
+      restoring || (looked === key && now - changed > QUICK_MS && runs.shown.length * cardTags.length <= MANY);
     restoring = false;
     changed = now;
     if (zoom === null || quick) range = zoom;
@@ -168,25 +183,39 @@ export function createCardData(key: string, cardTags: readonly string[], inView:
       void version;
       const grouping = runs.groups.length > 0;
       const asks = {
-        base: question(null, false), groups: grouping ? question(null, true) : null,
-        detail: zoom === null ? null : question(zoom, false), groupsDetail: zoom !== null && grouping ? question(zoom, true) : null,
+        base: question(null, false),
+        groups: grouping ? question(null, true) : null,
+        detail: zoom === null ? null : question(zoom, false),
+        groupsDetail: zoom !== null && grouping ? question(zoom, true) : null,
       };
       untrack(() => {
-        void load('detail', asks.detail, (loaded) => (detail = loaded), detail);
-        void load('groupsDetail', asks.groupsDetail, (loaded) => (groupsDetail = loaded), groupsDetail);
-        void load('groups', asks.groups, (loaded) => (groups = loaded), groups);
-        void load('base', asks.base, (loaded) => (base = loaded), base);
+        void load('detail', asks.detail, loaded => (detail = loaded), detail);
+        void load('groupsDetail', asks.groupsDetail, loaded => (groupsDetail = loaded), groupsDetail);
+        void load('groups', asks.groups, loaded => (groups = loaded), groups);
+        void load('base', asks.base, loaded => (base = loaded), base);
       });
     });
   });
 
   return {
-    get base() { return base; },
-    get detail() { return detail; },
-    get groups() { return groups; },
-    get groupsDetail() { return groupsDetail; },
-    get error() { return error; },
-    get loading() { return loading; },
+    get base() {
+      return base;
+    },
+    get detail() {
+      return detail;
+    },
+    get groups() {
+      return groups;
+    },
+    get groupsDetail() {
+      return groupsDetail;
+    },
+    get error() {
+      return error;
+    },
+    get loading() {
+      return loading;
+    },
     refine: () => void (looked = key),
     stop: () => {
       stopEffect();

@@ -24,16 +24,54 @@ export function cardMenu(context: MenuContext): MenuItem[] {
   const combined = card.tags.length > 1;
   return [
     {caption: t('ts.menu.scale')},
-    ...(['linear', 'log', 'symlog'] as const).map((scale) => ({label: t(`ts.scale.${scale}`), checked: settings.yscale === scale, ...(scale === 'log' ? {keys: 'l'} : {}), run: () => set({yscale: scale})})),
+    ...(['linear', 'log', 'symlog'] as const).map(scale => ({
+      label: t(`ts.scale.${scale}`),
+      checked: settings.yscale === scale,
+      ...(scale === 'log' ? {keys: 'l'} : {}),
+      run: () => set({yscale: scale}),
+    })),
     {separator: true},
     {label: t('ts.menu.add_tag'), icon: 'plus', run: () => context.onadd(card)},
-    ...(combined ? [{label: t('ts.menu.remove_chart'), icon: 'x' as const, run: () => void (view.combos = view.combos.filter((tags) => tags.join('\n') !== key))}] : []),
-    {label: t('ts.menu.table'), icon: 'table', keys: 't', checked: own(key).table === true, run: () => setOwn(key, {table: own(key).table !== true})},
+    ...(combined
+      ? [
+          {
+            label: t('ts.menu.remove_chart'),
+            icon: 'x' as const,
+            run: () => void (view.combos = view.combos.filter(tags => tags.join('\n') !== key)),
+          },
+        ]
+      : []),
+    {
+      label: t('ts.menu.table'),
+      icon: 'table',
+      keys: 't',
+      checked: own(key).table === true,
+      run: () => setOwn(key, {table: own(key).table !== true}),
+    },
     {separator: true},
-    {label: t('ts.menu.wide'), checked: own(key).span === 'wide', run: () => setOwn(key, own(key).span === 'wide' ? {span: undefined as never} : {span: 'wide'})},
-    {label: t('ts.menu.row'), checked: own(key).span === 'row', run: () => setOwn(key, own(key).span === 'row' ? {span: undefined as never} : {span: 'row'})},
-    {label: t('ts.menu.own_reset'), icon: 'reset', disabled: own(key).set === undefined, run: () => setOwn(key, {set: undefined as never})},
+    {
+      label: t('ts.menu.wide'),
+      checked: own(key).span === 'wide',
+      run: () => setOwn(key, own(key).span === 'wide' ? {span: undefined as never} : {span: 'wide'}),
+    },
+    {
+      label: t('ts.menu.row'),
+      checked: own(key).span === 'row',
+      run: () => setOwn(key, own(key).span === 'row' ? {span: undefined as never} : {span: 'row'}),
+    },
+    {
+      label: t('ts.menu.own_reset'),
+      icon: 'reset',
+      disabled: own(key).set === undefined,
+      run: () => setOwn(key, {set: undefined as never}),
+    },
     {separator: true},
-    {label: t('ts.menu.export'), icon: 'down', keys: 'e', disabled: model === null, run: () => model !== null && context.onexport(model, card)},
+    {
+      label: t('ts.menu.export'),
+      icon: 'down',
+      keys: 'e',
+      disabled: model === null,
+      run: () => model !== null && context.onexport(model, card),
+    },
   ];
 }

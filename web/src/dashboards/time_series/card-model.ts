@@ -17,17 +17,38 @@ export interface Loaded {
 }
 
 /** The lines of the runs and, in front of them, those of the groups. */
-export function cardSeries(card: CardSpec, settings: CardSettings, lines: Loaded | null, centres: Loaded | null): readonly ChartSeries[] {
+export function cardSeries(
+  card: CardSpec,
+  settings: CardSettings,
+  lines: Loaded | null,
+  centres: Loaded | null,
+): readonly ChartSeries[] {
   const groups = runs.groups;
   const grouped = groups.length > 0;
   const shared = {
-    tags: card.tags, settings, dark: theme.dark, parts: view.restarts === 'all',
-    nameOf: (id: number) => (runs.byId(id) === undefined ? String(id) : runs.nameOf(runs.byId(id)!)), inkOf: runs.ink,
-    groupOf: (index: number) => ({key: groups[index]?.key ?? '', ink: slotInk(groups[index]?.index ?? index, theme.dark)}),
+    tags: card.tags,
+    settings,
+    dark: theme.dark,
+    parts: view.restarts === 'all',
+    nameOf: (id: number) => (runs.byId(id) === undefined ? String(id) : runs.nameOf(runs.byId(id)!)),
+    inkOf: runs.ink,
+    groupOf: (index: number) => ({
+      key: groups[index]?.key ?? '',
+      ink: slotInk(groups[index]?.index ?? index, theme.dark),
+    }),
   };
   const out: ChartSeries[] = [];
-  if (lines !== null) out.push(...seriesOf({...shared, columns: lines.columns, complete: lines.range === null, thin: grouped && settings.members === 'thin'}).filter((one) => runs.isShown(one.run)));
-  if (centres !== null && grouped) out.push(...seriesOf({...shared, columns: centres.columns, complete: centres.range === null, thin: false}));
+  if (lines !== null)
+    out.push(
+      ...seriesOf({
+        ...shared,
+        columns: lines.columns,
+        complete: lines.range === null,
+        thin: grouped && settings.members === 'thin',
+      }).filter(one => runs.isShown(one.run)),
+    );
+  if (centres !== null && grouped)
+    out.push(...seriesOf({...shared, columns: centres.columns, complete: centres.range === null, thin: false}));
   return out;
 }
 
@@ -38,15 +59,36 @@ export interface Sight {
   readonly labels: boolean; // names at the lines' ends
 }
 
-export function cardModel(card: CardSpec, settings: CardSettings, series: readonly ChartSeries[], {whole, shown, zoom, labels}: Sight): ChartModel {
+export function cardModel(
+  card: CardSpec,
+  settings: CardSettings,
+  series: readonly ChartSeries[],
+  {whole, shown, zoom, labels}: Sight,
+): ChartModel {
   const head = whole?.columns.head;
-  const extent = head !== undefined && typeof head['x0'] === 'number' && typeof head['x1'] === 'number' && head['x1'] > head['x0'] ? ([head['x0'], head['x1']] as const) : null;
+  const extent =
+    head !== undefined && typeof head['x0'] === 'number' && typeof head['x1'] === 'number' && head['x1'] > head['x0']
+      ? ([head['x0'], head['x1']] as const)
+      : null;
   return {
-    title: card.tags.join(', '), series, xKind: settings.x.startsWith('tag:') ? 'value' : (settings.x as 'step'), xTitle: xTitleOf(settings.x),
-    xScale: settings.xscale, yScale: settings.yscale, xView: zoom.x, xExtent: zoom.x === null ? (settings.xscale === 'log' ? null : extent) : null,
-    yView: zoom.y, yEnds: [settings.ymin, settings.ymax],
-    outliers: settings.outliers, ghost: settings.ghost, labels,
-    fine: zoom.x !== null && shown.every((loaded) => loaded === null || (loaded.range?.[0] === zoom.x![0] && loaded.range[1] === zoom.x![1])),
-    notes: (sidecar.doc.annotations ?? []).filter((note) => settings.x === 'step' && (note.tag === undefined || card.tags.includes(note.tag))).map((note) => ({x: note.x, text: note.text})),
+    title: card.tags.join(', '),
+    series,
+    xKind: settings.x.startsWith('tag:') ? 'value' : (settings.x as 'step'),
+    xTitle: xTitleOf(settings.x),
+    xScale: settings.xscale,
+    yScale: settings.yscale,
+    xView: zoom.x,
+    xExtent: zoom.x === null ? (settings.xscale === 'log' ? null : extent) : null,
+    yView: zoom.y,
+    yEnds: [settings.ymin, settings.ymax],
+    outliers: settings.outliers,
+    ghost: settings.ghost,
+    labels,
+    fine:
+      zoom.x !== null &&
+      shown.every(loaded => loaded === null || (loaded.range?.[0] === zoom.x![0] && loaded.range[1] === zoom.x![1])),
+    notes: (sidecar.doc.annotations ?? [])
+      .filter(note => settings.x === 'step' && (note.tag === undefined || card.tags.includes(note.tag)))
+      .map(note => ({x: note.x, text: note.text})),
   };
 }

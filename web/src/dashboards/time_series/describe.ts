@@ -8,7 +8,15 @@ export function xTitleOf(x: string): string {
   return x.startsWith('tag:') ? x.slice(4) : t(`ts.x.${x}`);
 }
 
-const BANDS: Readonly<Record<string, string>> = {std: '± σ', se: '± SE', minmax: 'min … max', 'q:0.05,0.95': '5 … 95 %', 'q:0.25,0.75': '25 … 75 %', boot95: '95 % bootstrap', none: ''};
+const BANDS: Readonly<Record<string, string>> = {
+  std: '± σ',
+  se: '± SE',
+  minmax: 'min … max',
+  'q:0.05,0.95': '5 … 95 %',
+  'q:0.25,0.75': '25 … 75 %',
+  boot95: '95 % bootstrap',
+  none: '',
+};
 
 export function stateOf(settings: CardSettings, grouped: boolean, above: number, below: number): string {
   const parts: string[] = [];

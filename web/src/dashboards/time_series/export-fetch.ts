@@ -13,21 +13,46 @@ interface Piece {
   smoothed: number[];
 }
 
-export async function fetchPoints(client: Client, tags: readonly string[], ids: readonly number[], restarts: 'newest' | 'all', smooth: Smoothing | null, nameOf: (id: number) => string): Promise<PointSeries[]> {
+export async function fetchPoints(
+  client: Client,
+  tags: readonly string[],
+  ids: readonly number[],
+  restarts: 'newest' | 'all',
+  smooth: Smoothing | null,
+  nameOf: (id: number) => string,
+): Promise<PointSeries[]> {
   const out: PointSeries[] = [];
   for (const tag of tags) {
     for (const id of ids) {
       const piece: Piece = {step: [], wall: [], value: [], smoothed: []};
       await collect(client, tag, id, restarts, smooth, null, piece, 0);
-      if (piece.step.length > 0) out.push({run: nameOf(id), tag, ...piece, smoothed: smooth === null ? null : piece.smoothed});
+      if (piece.step.length > 0)
+        out.push({run: nameOf(id), tag, ...piece, smoothed: smooth === null ? null : piece.smoothed});
     }
   }
   return out;
 }
 
-async function collect(client: Client, tag: string, id: number, restarts: string, smooth: Smoothing | null, range: readonly [number, number] | null, piece: Piece, depth: number): Promise<void> {
+async function collect(
+  client: Client,
+  tag: string,
+  id: number,
+  restarts: string,
+  smooth: Smoothing | null,
+  range: readonly [number, number] | null,
+  piece: Piece,
+  depth: number,
+): Promise<void> {
   const columns = await client.columns('columns', {
-    x: 'step', xscale: 'linear', range, px: PX, agg: ['last', 'wall'], smooth: smooth ?? {kind: 'none', p: 0}, restarts, series: [{tag, runs: [id]}], group: null,
+    x: 'step',
+    xscale: 'linear',
+    range,
+    px: PX,
+    agg: ['last', 'wall'],
+    smooth: smooth ?? {kind: 'none', p: 0},
+    restarts,
+    series: [{tag, runs: [id]}],
+    group: null,
   });
   const series = columns.series[0];
   if (series === undefined) return;
@@ -43,7 +68,11 @@ async function collect(client: Client, tag: string, id: number, restarts: string
     }
     return;
   }
-  const [last, wall, smoothed] = [columns.part('last', series)!, columns.part('wall', series), columns.part('smooth', series)];
+  const [last, wall, smoothed] = [
+    columns.part('last', series)!,
+    columns.part('wall', series),
+    columns.part('smooth', series),
+  ];
   for (let i = 0; i < x.length; i++) {
     if (range !== null && (x[i]! < range[0] || x[i]! > range[1])) continue; // the neighbours outside
     piece.step.push(x[i]!);

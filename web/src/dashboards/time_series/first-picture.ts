@@ -49,10 +49,16 @@ export async function drawFirstPicture(): Promise<boolean> {
 /** The section whose first card is the first thing on the page, when everything is as it is at the start. */
 function leadingSection(): Section | undefined {
   const atHome = TABS.includes(tab.id) && innerHeight >= LOWEST;
-  const plain = view.filter === '' && view.combos.length === 0 && view.pins.length === 0 && !(habits.savePins && loadPins().length > 0);
+  const plain =
+    view.filter === '' &&
+    view.combos.length === 0 &&
+    view.pins.length === 0 &&
+    !(habits.savePins && loadPins().length > 0);
   if (!atHome || !plain || runs.groups.length > 0) return undefined;
   const scalars = tags.ofKind('scalar');
-  const sections = sectionsOf(view.hideEmpty ? scalars.filter((tag) => runs.shown.some((run) => tagHasRun(tag, run.id))) : scalars);
+  const sections = sectionsOf(
+    view.hideEmpty ? scalars.filter(tag => runs.shown.some(run => tagHasRun(tag, run.id))) : scalars,
+  );
   const [first] = sections;
   if (first === undefined || view.cards[first.cards[0]!.key] !== undefined) return undefined;
   return openSections(view.folds, sections).has(first.id) ? first : undefined;
@@ -67,10 +73,15 @@ function paint(card: CardSpec, {plot, state}: Page): Promise<void> | null {
   if (bytes === undefined) return null;
   const loaded = {columns: decodeColumns(bytes), range: null};
   const settings = settingsOf(card.key);
-  const model = cardModel(card, settings, cardSeries(card, settings, loaded, null), {whole: loaded, shown: [loaded], zoom, labels: false});
+  const model = cardModel(card, settings, cardSeries(card, settings, loaded, null), {
+    whole: loaded,
+    shown: [loaded],
+    zoom,
+    labels: false,
+  });
   const [base, over] = [element('canvas', 'layer'), element('canvas', 'layer')];
   plot.append(base, over);
-  return new Promise((resolve) => {
+  return new Promise(resolve => {
     const chart = createChart(base, over, () => {
       state.textContent = stateOf(settings, false, chart.layout?.above ?? 0, chart.layout?.below ?? 0);
       plot.dataset['chart'] = 'ready';
@@ -84,25 +95,44 @@ function paint(card: CardSpec, {plot, state}: Page): Promise<void> | null {
 function pageOf(section: Section, card: CardSpec): Page {
   const [plot, state, chevron] = [element('div', 'plot'), element('span', 'u'), element('span', 'chevron')];
   const [start, tail] = headAndTail(card.title);
-  const head = element('header', '', element('h3', '', element('span', 'clip', start), element('span', 'tail', tail)), state);
+  const head = element(
+    'header',
+    '',
+    element('h3', '', element('span', 'clip', start), element('span', 'tail', tail)),
+    state,
+  );
   const cards = element('div', 'cards', element('section', 'card', head, element('div', 'field-of-plot', plot)));
   cards.style.setProperty('--card-min', `${habits.cardMin}px`);
   for (let i = 1; i < Math.min(section.cards.length, habits.pageSize); i++) cards.append(element('div', 'card soon'));
-  const body = element('div', 'body', element('div', 'bar'), element('div', 'scroll', element('div', 'sect', chevron, element('h2', '', sectionName(section))), cards));
+  const body = element(
+    'div',
+    'body',
+    element('div', 'bar'),
+    element('div', 'scroll', element('div', 'sect', chevron, element('h2', '', sectionName(section))), cards),
+  );
   const main = element('main', '', body, ...(inspector.open ? [element('aside', 'insp')] : []));
   const panel = element('div', 'panel');
   panel.style.width = `${panelWidthIn(innerWidth) || RAIL}px`;
-  const root = element('div', 'first', element('header', 'hdr'), element('div', 'main', ...(innerWidth < NARROW ? [] : [panel]), main));
+  const root = element(
+    'div',
+    'first',
+    element('header', 'hdr'),
+    element('div', 'main', ...(innerWidth < NARROW ? [] : [panel]), main),
+  );
   root.ariaHidden = 'true';
   return {root, plot, state};
 }
 
 /** A window that is hidden paints nothing more. */
 function hidden(): Promise<void> {
-  return new Promise((resolve) => document.addEventListener('visibilitychange', () => resolve(), {once: true}));
+  return new Promise(resolve => document.addEventListener('visibilitychange', () => resolve(), {once: true}));
 }
 
-function element<K extends keyof HTMLElementTagNameMap>(tag: K, className: string, ...inside: (Node | string)[]): HTMLElementTagNameMap[K] {
+function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  className: string,
+  ...inside: (Node | string)[]
+): HTMLElementTagNameMap[K] {
   const made = document.createElement(tag);
   made.className = className;
   made.append(...inside);

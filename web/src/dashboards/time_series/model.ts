@@ -21,7 +21,7 @@ export interface ModelInput {
 export function seriesOf(input: ModelInput): ChartSeries[] {
   const {columns, settings, tags, dark} = input;
   const entries = (columns.head['series'] as {entry?: number[]} | undefined)?.entry ?? [];
-  const runIds = new Set(columns.series.map((series) => series.run));
+  const runIds = new Set(columns.series.map(series => series.run));
   const byTag = tags.length > 1 && runIds.size === 1; // one run, several tags: a colour a tag
   return columns.series.map((head, i) => {
     const entry = entries[i] ?? 0;
@@ -32,12 +32,27 @@ export function seriesOf(input: ModelInput): ChartSeries[] {
     const label = tags.length > 1 ? (byTag ? tag : `${name} · ${tag}`) : name;
     const part = (column: string): Numbers | undefined => columns.part(column, head);
     const common = {
-      key: `${head.run} ${tag}`, run: head.run, tag, label, colour: ink.colour, dash: tags.length > 1 && !byTag ? slotInk(entry * 24, dark).dash : ink.dash,
-      x: part('x') ?? [], exact: head.exact, total: head.total, first: head.first, parts: input.parts,
+      key: `${head.run} ${tag}`,
+      run: head.run,
+      tag,
+      label,
+      colour: ink.colour,
+      dash: tags.length > 1 && !byTag ? slotInk(entry * 24, dark).dash : ink.dash,
+      x: part('x') ?? [],
+      exact: head.exact,
+      total: head.total,
+      first: head.first,
+      parts: input.parts,
     };
     if (group !== undefined) {
       const centre = part('centre') ?? [];
-      return {...common, parts: false, y: centre, ...(settings.band === 'none' ? {} : {bandLo: part('lo'), bandHi: part('hi')}), members: part('members')};
+      return {
+        ...common,
+        parts: false,
+        y: centre,
+        ...(settings.band === 'none' ? {} : {bandLo: part('lo'), bandHi: part('hi')}),
+        members: part('members'),
+      };
     }
     const last = part('last') ?? part('mean') ?? [];
     const smoothed = settings.smooth.kind !== 'none' && !(settings.smooth.kind === 'ema' && settings.smooth.p === 0);
@@ -47,12 +62,14 @@ export function seriesOf(input: ModelInput): ChartSeries[] {
     else y = part('smooth') ?? last;
     const {step, wall, nan} = {step: part('step'), wall: part('wall'), nan: part('nan')};
     return {
-      ...common, y,
+      ...common,
+      y,
       // In an unsmoothed thinned series the line is the bucket's mean; the last value is what the tooltip says.
       raw: smoothed || !head.exact ? last : undefined,
       ...(head.exact ? {} : {lo: part('min'), hi: part('max')}),
       step: settings.x.startsWith('tag:') ? step : undefined,
-      wall, nan,
+      wall,
+      nan,
       ...(input.thin ? {width: 1, alpha: 0.35} : {}),
     };
   });
@@ -60,5 +77,5 @@ export function seriesOf(input: ModelInput): ChartSeries[] {
 
 /** All series complete and exact: another smoothing needs no question to the server. */
 export function allExact(columns: Columns): boolean {
-  return columns.series.every((series) => series.exact && series.run >= 0);
+  return columns.series.every(series => series.exact && series.run >= 0);
 }

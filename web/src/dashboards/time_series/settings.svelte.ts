@@ -40,9 +40,26 @@ export interface TimeSeriesView extends CardSettings {
 }
 
 export const view: TimeSeriesView = slice<TimeSeriesView>('ts', {
-  x: 'step', xscale: 'linear', yscale: 'linear', smooth: {kind: 'ema', p: 0.6}, ghost: 0.28, outliers: 0.05, ymin: null, ymax: null,
-  centre: 'mean', band: 'std', members: 'hide', filter: '', link: true, zoom: null, restarts: 'newest', pins: [], combos: [],
-  folds: {}, cards: {}, hideEmpty: true,
+  x: 'step',
+  xscale: 'linear',
+  yscale: 'linear',
+  smooth: {kind: 'ema', p: 0.6},
+  ghost: 0.28,
+  outliers: 0.05,
+  ymin: null,
+  ymax: null,
+  centre: 'mean',
+  band: 'std',
+  members: 'hide',
+  filter: '',
+  link: true,
+  zoom: null,
+  restarts: 'newest',
+  pins: [],
+  combos: [],
+  folds: {},
+  cards: {},
+  hideEmpty: true,
 });
 
 export function own(card: string): CardOwn {
@@ -59,7 +76,20 @@ export function setOwn(card: string, change: CardOwn): void {
 /** The settings a card draws with: its own where it has some, else those of all cards. */
 export function settingsOf(card: string): CardSettings {
   const {x, xscale, yscale, smooth, ghost, outliers, ymin, ymax, centre, band, members} = view;
-  return {x, xscale, yscale, smooth, ghost, outliers, ymin, ymax, centre, band, members, ...(view.cards[card]?.set ?? {})};
+  return {
+    x,
+    xscale,
+    yscale,
+    smooth,
+    ghost,
+    outliers,
+    ymin,
+    ymax,
+    centre,
+    band,
+    members,
+    ...(view.cards[card]?.set ?? {}),
+  };
 }
 
 export function change<K extends keyof CardSettings>(card: string | null, key: K, value: CardSettings[K]): void {

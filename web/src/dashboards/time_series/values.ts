@@ -33,7 +33,10 @@ export function stepRow(series: ChartSeries, step: number): StepRow | null {
   const i = nearestIndex(series.x, step);
   if (i < 0) return null;
   return {
-    series, smoothed: series.y[i]!, value: (series.raw ?? series.y)[i]!, step: series.x[i]!,
+    series,
+    smoothed: series.y[i]!,
+    value: (series.raw ?? series.y)[i]!,
+    step: series.x[i]!,
     relative: series.wall === undefined ? NaN : series.wall[i]! - series.first,
   };
 }
@@ -60,7 +63,19 @@ export function rangeRow(series: ChartSeries, from: number, to: number): RangeRo
   }
   const [start, end] = [series.y[a]!, series.y[b]!];
   return {
-    series, min: n > 0 ? min : NaN, max: n > 0 ? max : NaN, start, end, delta: end - start, percent: (end - start) / start,
-    startStep: series.x[a]!, endStep: series.x[b]!, stepAtMax, stepAtMin, mean: sum / n, deltaRaw: raw[b]! - raw[a]!, skipped,
+    series,
+    min: n > 0 ? min : NaN,
+    max: n > 0 ? max : NaN,
+    start,
+    end,
+    delta: end - start,
+    percent: (end - start) / start,
+    startStep: series.x[a]!,
+    endStep: series.x[b]!,
+    stepAtMax,
+    stepAtMin,
+    mean: sum / n,
+    deltaRaw: raw[b]! - raw[a]!,
+    skipped,
   };
 }

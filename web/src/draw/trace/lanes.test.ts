@@ -1,12 +1,34 @@
 import {expect, test} from 'vitest';
 import {laneAt, laneOf, layLanes, moveTrack, NO_CHOICE, tracksNamed, type LaneTrack} from './lanes.ts';
 
-const track = (id: number, kind: string, extra: Partial<LaneTrack> = {}): LaneTrack => ({id, name: `t${id}`, kind, order: 0, slices: 1, points: 0, depth: 2, ...extra});
-const tracks = [track(0, 'process', {slices: 0}), track(1, 'thread', {parent: 0, order: 2}), track(2, 'thread', {parent: 0, order: 1}), track(3, 'process', {slices: 0}), track(4, 'counter', {parent: 3, slices: 0, points: 5}), track(5, 'process', {slices: 0})];
-const ids = (lanes: ReturnType<typeof layLanes>): number[] => lanes.map((lane) => lane.track);
+const track = (id: number, kind: string, extra: Partial<LaneTrack> = {}): LaneTrack => ({
+  id,
+  name: `t${id}`,
+  kind,
+  order: 0,
+  slices: 1,
+  points: 0,
+  depth: 2,
+  ...extra,
+});
+const tracks = [
+  track(0, 'process', {slices: 0}),
+  track(1, 'thread', {parent: 0, order: 2}),
+  track(2, 'thread', {parent: 0, order: 1}),
+  track(3, 'process', {slices: 0}),
+  track(4, 'counter', {parent: 3, slices: 0, points: 5}),
+  track(5, 'process', {slices: 0}),
+];
+const ids = (lanes: ReturnType<typeof layLanes>): number[] => lanes.map(lane => lane.track);
 
 test('processes head their tracks, in order; empty ones are left out', () => {
-  expect(layLanes(tracks).map((lane) => [lane.track, lane.kind])).toEqual([[0, 'header'], [2, 'slices'], [1, 'slices'], [3, 'header'], [4, 'counter']]);
+  expect(layLanes(tracks).map(lane => [lane.track, lane.kind])).toEqual([
+    [0, 'header'],
+    [2, 'slices'],
+    [1, 'slices'],
+    [3, 'header'],
+    [4, 'counter'],
+  ]);
 });
 
 test('folded processes take one line that sums up their tracks, hidden tracks none, pinned ones come first', () => {

@@ -72,22 +72,33 @@ export function layLanes(tracks: readonly LaneTrack[], choice: TrackChoice = NO_
   };
   const add = (track: LaneTrack): void => {
     if (hidden.has(track.id) || isEmpty(track) || !fits(track)) return;
-    if (track.points > 0) push({track: track.id, kind: 'counter', name: track.name, height: COUNTER, rows: 0, folded: false, inner: []});
+    if (track.points > 0)
+      push({track: track.id, kind: 'counter', name: track.name, height: COUNTER, rows: 0, folded: false, inner: []});
     if (track.slices === 0) return;
     const isFolded = folded.has(track.id);
     const rows = isFolded ? 1 : Math.min(MOST_ROWS, Math.max(1, track.depth));
-    push({track: track.id, kind: 'slices', name: track.name, height: rows * ROW + PAD, rows, folded: isFolded, inner: []});
+    push({
+      track: track.id,
+      kind: 'slices',
+      name: track.name,
+      height: rows * ROW + PAD,
+      rows,
+      folded: isFolded,
+      inner: [],
+    });
   };
-  const all = new Map(tracks.map((track) => [track.id, track]));
+  const all = new Map(tracks.map(track => [track.id, track]));
   for (const id of choice.pins) {
     const track = all.get(id);
     if (track !== undefined) add(track);
   }
   for (const root of families.get(undefined) ?? []) {
-    const inner = (families.get(root.id) ?? []).filter((track) => !isEmpty(track) && !pinned.has(track.id) && !hidden.has(track.id) && fits(track));
+    const inner = (families.get(root.id) ?? []).filter(
+      track => !isEmpty(track) && !pinned.has(track.id) && !hidden.has(track.id) && fits(track),
+    );
     if (hidden.has(root.id) || (inner.length === 0 && (isEmpty(root) || !fits(root)))) continue;
     const isFolded = folded.has(root.id);
-    const busy = isFolded ? [root, ...inner].filter((track) => track.slices > 0).map((track) => track.id) : [];
+    const busy = isFolded ? [root, ...inner].filter(track => track.slices > 0).map(track => track.id) : [];
     push({track: root.id, kind: 'header', name: root.name, height: HEADER, rows: 0, folded: isFolded, inner: busy});
     if (isFolded) continue;
     if (!isEmpty(root) && !pinned.has(root.id)) add(root);
@@ -97,19 +108,24 @@ export function layLanes(tracks: readonly LaneTrack[], choice: TrackChoice = NO_
 }
 
 /** The order after a track has moved by so many places among its siblings that are shown. */
-export function moveTrack(tracks: readonly LaneTrack[], choice: TrackChoice, id: number, by: number): readonly number[] {
-  const track = tracks.find((one) => one.id === id);
+export function moveTrack(
+  tracks: readonly LaneTrack[],
+  choice: TrackChoice,
+  id: number,
+  by: number,
+): readonly number[] {
+  const track = tracks.find(one => one.id === id);
   if (track === undefined) return choice.order;
   const all = siblingsOf(tracks, choice.order).get(track.parent) ?? [];
-  const filled = new Set(tracks.filter((one) => !isEmpty(one)).flatMap((one) => [one.id, one.parent ?? one.id]));
-  const shown = all.filter((one) => filled.has(one.id)).map((one) => one.id);
+  const filled = new Set(tracks.filter(one => !isEmpty(one)).flatMap(one => [one.id, one.parent ?? one.id]));
+  const shown = all.filter(one => filled.has(one.id)).map(one => one.id);
   const from = shown.indexOf(id);
   const to = Math.max(0, Math.min(shown.length - 1, from + by));
   shown.splice(from, 1);
   shown.splice(to, 0, id);
-  const rest = all.map((one) => one.id).filter((one) => !shown.includes(one));
-  const family = new Set(all.map((one) => one.id));
-  return [...choice.order.filter((one) => !family.has(one)), ...shown, ...rest];
+  const rest = all.map(one => one.id).filter(one => !shown.includes(one));
+  const family = new Set(all.map(one => one.id));
+  return [...choice.order.filter(one => !family.has(one)), ...shown, ...rest];
 }
 
 /** Tracks whose name, or whose process's name, holds the words (or fits /regex/); null when nothing is asked. */
@@ -121,13 +137,15 @@ export function tracksNamed(tracks: readonly LaneTrack[], text: string): Readonl
   if (expression !== undefined) {
     try {
       const compiled = new RegExp(expression, 'i');
-      fits = (name) => compiled.test(name);
+      fits = name => compiled.test(name);
     } catch {
       // half typed: as plain words
     }
   }
-  const nameOf = new Map(tracks.map((track) => [track.id, track.name]));
-  return new Set(tracks.filter((track) => fits(track.name) || fits(nameOf.get(track.parent ?? -1) ?? '')).map((track) => track.id));
+  const nameOf = new Map(tracks.map(track => [track.id, track.name]));
+  return new Set(
+    tracks.filter(track => fits(track.name) || fits(nameOf.get(track.parent ?? -1) ?? '')).map(track => track.id),
+  );
 }
 
 /** The lane under a y position, or null. */
@@ -145,5 +163,9 @@ export function laneAt(lanes: readonly Lane[], y: number): Lane | null {
 
 /** The lane that shows a slice of a track: its own, or the header of its folded process. */
 export function laneOf(lanes: readonly Lane[], track: number): Lane | null {
-  return lanes.find((lane) => lane.track === track && lane.kind === 'slices') ?? lanes.find((lane) => lane.inner.includes(track)) ?? null;
+  return (
+    lanes.find(lane => lane.track === track && lane.kind === 'slices') ??
+    lanes.find(lane => lane.inner.includes(track)) ??
+    null
+  );
 }

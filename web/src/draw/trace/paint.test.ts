@@ -13,10 +13,33 @@ test('ticks are round and share a unit', () => {
 
 test('the cell under a pixel is found, also when it is narrow', () => {
   const scene = {
-    t0: 0, t1: 1000, width: 1000, height: 100, scroll: 0,
+    t0: 0,
+    t1: 1000,
+    width: 1000,
+    height: 100,
+    scroll: 0,
     lanes: [{track: 1, kind: 'slices', name: '', top: 0, height: 39, rows: 2, folded: false, inner: []}],
-    cells: {t0: 0, tick: 1, rows: [{track: 1, depth: 0, from: 0, to: 2}], start: Uint32Array.of(100, 500), dur: Uint32Array.of(50, 0), name: Uint32Array.of(0, 1), slice: Uint32Array.of(7, 8), busy: Uint8Array.of(255, 255)},
-    counters: [], names: [], palette: [], selected: null, bright: null, skip: null, areas: [], steps: [], arrows: [], allLanes: [], notes: [],
+    cells: {
+      t0: 0,
+      tick: 1,
+      rows: [{track: 1, depth: 0, from: 0, to: 2}],
+      start: Uint32Array.of(100, 500),
+      dur: Uint32Array.of(50, 0),
+      name: Uint32Array.of(0, 1),
+      slice: Uint32Array.of(7, 8),
+      busy: Uint8Array.of(255, 255),
+    },
+    counters: [],
+    names: [],
+    palette: [],
+    selected: null,
+    bright: null,
+    skip: null,
+    areas: [],
+    steps: [],
+    arrows: [],
+    allLanes: [],
+    notes: [],
   } as unknown as Scene;
   expect(cellAt(scene, 120, 5)?.index).toBe(0);
   expect(cellAt(scene, 501, 5)?.index).toBe(1);

@@ -3,7 +3,17 @@
 import type {Ink} from '../ink.ts';
 import type {ColourSource, Fill} from './colours.ts';
 import {HEADER, ROW, type Lane} from './lanes.ts';
-import {paintArea, paintArrows, paintNotes, paintSteps, STRIP, type Area, type Arrow, type Note, type StepMark} from './overlay.ts';
+import {
+  paintArea,
+  paintArrows,
+  paintNotes,
+  paintSteps,
+  STRIP,
+  type Area,
+  type Arrow,
+  type Note,
+  type StepMark,
+} from './overlay.ts';
 import {timeTicks} from './time-axis.ts';
 
 export {colourIndex} from './colours.ts';
@@ -100,7 +110,13 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
   }
 
   /** The folded process as one line: its tracks over each other, pale. */
-  function paintSummary(g: CanvasRenderingContext2D, scene: Scene, cells: Cells, rows: readonly CellRow[], y: number): void {
+  function paintSummary(
+    g: CanvasRenderingContext2D,
+    scene: Scene,
+    cells: Cells,
+    rows: readonly CellRow[],
+    y: number,
+  ): void {
     const scale = scene.width / (scene.t1 - scene.t0);
     const offset = (cells.t0 - scene.t0) * scale;
     for (const row of rows) {
@@ -114,7 +130,12 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
         const colour = scene.fill(cells, i, row.track);
         if (colour !== last) g.fillStyle = last = colour;
         g.globalAlpha = 0.25 + (0.45 * cells.busy[i]!) / 255;
-        g.fillRect(Math.max(-2, x), y + 5, Math.max(0.8, Math.min(x + w, scene.width + 2) - Math.max(-2, x)), HEADER - 10);
+        g.fillRect(
+          Math.max(-2, x),
+          y + 5,
+          Math.max(0.8, Math.min(x + w, scene.width + 2) - Math.max(-2, x)),
+          HEADER - 10,
+        );
       }
     }
     g.globalAlpha = 1;
@@ -179,7 +200,7 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
       if (list === undefined) rows.set(row.track, [row]);
       else list.push(row);
     }
-    const lines = new Map(scene.counters.map((line) => [line.track, line]));
+    const lines = new Map(scene.counters.map(line => [line.track, line]));
     const strip = stripOf(scene);
     for (const lane of scene.lanes) {
       const y = strip + lane.top - scene.scroll;
@@ -187,7 +208,14 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
       if (lane.kind === 'header') {
         g.fillStyle = ink.sunken;
         g.fillRect(0, y, width, lane.height);
-        if (lane.folded && scene.cells !== null) paintSummary(g, scene, scene.cells, lane.inner.flatMap((track) => rows.get(track) ?? []), y);
+        if (lane.folded && scene.cells !== null)
+          paintSummary(
+            g,
+            scene,
+            scene.cells,
+            lane.inner.flatMap(track => rows.get(track) ?? []),
+            y,
+          );
       } else if (lane.kind === 'slices' && scene.cells !== null) {
         for (const row of rows.get(lane.track) ?? []) {
           if (row.depth < lane.rows) paintRow(g, scene, scene.cells, row, y + 2 + row.depth * ROW, ROW);
@@ -219,10 +247,10 @@ export function cellAt(scene: Scene, x: number, y: number): {index: number; lane
   if (scene.cells === null) return null;
   const inside = y - stripOf(scene) + scene.scroll;
   if (y < stripOf(scene)) return null;
-  const lane = scene.lanes.find((one) => inside >= one.top && inside < one.top + one.height);
+  const lane = scene.lanes.find(one => inside >= one.top && inside < one.top + one.height);
   if (lane === undefined || lane.kind !== 'slices') return null;
   const depth = Math.floor((inside - lane.top - 2) / ROW);
-  const row = scene.cells.rows.find((one) => one.track === lane.track && one.depth === depth);
+  const row = scene.cells.rows.find(one => one.track === lane.track && one.depth === depth);
   if (row === undefined) return null;
   const cells = scene.cells;
   const perPixel = (scene.t1 - scene.t0) / scene.width;
@@ -238,7 +266,8 @@ export function cellAt(scene: Scene, x: number, y: number): {index: number; lane
   for (const index of [low - 1, low]) {
     if (index < row.from || index >= row.to) continue;
     if (scene.skip !== null && scene.skip[cells.name[index]!] === 1) continue;
-    if (time >= cells.start[index]! - slack && time <= cells.start[index]! + cells.dur[index]! + slack) return {index, lane};
+    if (time >= cells.start[index]! - slack && time <= cells.start[index]! + cells.dur[index]! + slack)
+      return {index, lane};
   }
   return null;
 }

@@ -1,6 +1,12 @@
 // Ticks of a time axis in picoseconds and their labels, with one unit along the axis.
 
-const UNITS: readonly (readonly [number, string])[] = [[1, 'ps'], [1e3, 'ns'], [1e6, 'µs'], [1e9, 'ms'], [1e12, 's']];
+const UNITS: readonly (readonly [number, string])[] = [
+  [1, 'ps'],
+  [1e3, 'ns'],
+  [1e6, 'µs'],
+  [1e9, 'ms'],
+  [1e12, 's'],
+];
 
 export interface TimeTicks {
   readonly ticks: readonly number[];
@@ -23,7 +29,7 @@ export function timeLabel(largest: number, step: number): (ps: number) => string
   let unit = UNITS[0]!;
   for (const entry of UNITS) if (Math.max(largest, step) >= entry[0]) unit = entry;
   const decimals = Math.max(0, Math.min(12, Math.ceil(-Math.log10(step / unit[0]) - 1e-9)));
-  return (ps) => `${(ps / unit[0]).toFixed(decimals)}\u202f${unit[1]}`;
+  return ps => `${(ps / unit[0]).toFixed(decimals)}\u202f${unit[1]}`;
 }
 
 /** 130.7 µs: three to four digits with the unit that fits. */

@@ -15,7 +15,19 @@ export interface CaptureForm {
   steps: number; // of a PyTorch program
 }
 
-export const DEFAULTS: Readonly<CaptureForm> = {service: 'localhost:6009', workers: '', duration: 1000, delay: 0, retries: 3, host: '2', device: '1', python: '0', extra: '', root: '', steps: 5};
+export const DEFAULTS: Readonly<CaptureForm> = {
+  service: 'localhost:6009',
+  workers: '',
+  duration: 1000,
+  delay: 0,
+  retries: 3,
+  host: '2',
+  device: '1',
+  python: '0',
+  extra: '',
+  root: '',
+  steps: 5,
+};
 
 /** What was kept in the browser, as far as it makes sense. */
 export function remembered(kept: unknown): CaptureForm {
@@ -23,7 +35,8 @@ export function remembered(kept: unknown): CaptureForm {
   if (typeof kept !== 'object' || kept === null) return form;
   for (const [key, value] of Object.entries(kept)) {
     const usual = DEFAULTS[key as keyof CaptureForm];
-    if (typeof value === typeof usual && (typeof value !== 'number' || Number.isFinite(value))) Object.assign(form, {[key]: value});
+    if (typeof value === typeof usual && (typeof value !== 'number' || Number.isFinite(value)))
+      Object.assign(form, {[key]: value});
   }
   return form;
 }
@@ -31,7 +44,7 @@ export function remembered(kept: unknown): CaptureForm {
 /** Lines KEY=VALUE; null when a line is none. */
 export function extraOptions(text: string): Record<string, string> | null {
   const options: Record<string, string> = {};
-  for (const line of text.split('\n').map((one) => one.trim())) {
+  for (const line of text.split('\n').map(one => one.trim())) {
     if (line === '') continue;
     const equals = line.indexOf('=');
     if (equals <= 0) return null;

@@ -8,7 +8,8 @@ export interface MemoryEvent {
 }
 
 type Fields = Record<string, unknown>;
-const object = (value: unknown): Fields => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {});
+const object = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -18,7 +19,11 @@ export function eventsOf(document: unknown, allocator: string): ReadonlyMap<numb
   for (const item of [...list(own['sampledTimelineSnapshots']), ...list(own['memoryProfileSnapshots'])]) {
     const activity = object(object(item)['activityMetadata']);
     events.set(Math.round(Number(object(item)['timeOffsetPs']) / 1e3), {
-      kind: text(activity['memoryActivity']).toLowerCase(), bytes: Number(activity['allocationBytes'] ?? 0), op: text(activity['tfOpName']), type: text(activity['dataType']), shape: text(activity['tensorShape']),
+      kind: text(activity['memoryActivity']).toLowerCase(),
+      bytes: Number(activity['allocationBytes'] ?? 0),
+      op: text(activity['tfOpName']),
+      type: text(activity['dataType']),
+      shape: text(activity['tensorShape']),
     });
   }
   return events;

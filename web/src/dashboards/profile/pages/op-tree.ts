@@ -22,7 +22,8 @@ export interface ProfileRoot {
 }
 
 type Fields = Record<string, unknown>;
-const object = (value: unknown): Fields => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {});
+const object = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 const number = (value: unknown): number => Number(value ?? 0) || 0;
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const MOST_DEEP = 64;
@@ -35,19 +36,34 @@ function nodeOf(value: unknown, depth: number): ProfileNode {
   const shares = Array.isArray(metrics['bandwidthUtils']) ? metrics['bandwidthUtils'].map(number) : [];
   const bytes = Array.isArray(metrics['rawBytesAccessedArray']) ? metrics['rawBytesAccessedArray'].map(number) : [];
   const time = number(metrics['rawTime']);
-  const children = depth < MOST_DEEP && Array.isArray(fields['children']) ? fields['children'].map((child) => nodeOf(child, depth + 1)) : [];
+  const children =
+    depth < MOST_DEEP && Array.isArray(fields['children'])
+      ? fields['children'].map(child => nodeOf(child, depth + 1))
+      : [];
   const used = Math.min(1, Math.max(number(metrics['flops']), ...shares, 0));
   return {
-    name: text(fields['name']), time, flops: number(metrics['flops']), bandwidth: shares.length === 0 ? null : Math.max(...shares), rawFlops: number(metrics['rawFlops']), bytes: bytes.reduce((sum, one) => sum + one, 0),
-    wasted: time * (1 - used), occurrences: number(metrics['occurrences']), op: text(xla['op']) === '' && children.length === 0 ? text(fields['name']) : text(xla['op']), expression: text(xla['expression']), provenance: text(xla['provenance']),
-    source: text(source['fileName']) === '' ? '' : `${text(source['fileName'])}:${number(source['lineNumber'])}`, children,
+    name: text(fields['name']),
+    time,
+    flops: number(metrics['flops']),
+    bandwidth: shares.length === 0 ? null : Math.max(...shares),
+    rawFlops: number(metrics['rawFlops']),
+    bytes: bytes.reduce((sum, one) => sum + one, 0),
+    wasted: time * (1 - used),
+    occurrences: number(metrics['occurrences']),
+    op: text(xla['op']) === '' && children.length === 0 ? text(fields['name']) : text(xla['op']),
+    expression: text(xla['expression']),
+    provenance: text(xla['provenance']),
+    source: text(source['fileName']) === '' ? '' : `${text(source['fileName'])}:${number(source['lineNumber'])}`,
+    children,
   };
 }
 
 export function rootsOf(document: unknown): readonly ProfileRoot[] {
   return Object.entries(object(document)).flatMap(([key, value]) => {
     const group = /^by(Program|Category|Provenance)(ExcludeIdle)?$/.exec(key);
-    return group === null ? [] : [{group: group[1]!.toLowerCase(), idle: group[2] === undefined, node: nodeOf(value, 0)}];
+    return group === null
+      ? []
+      : [{group: group[1]!.toLowerCase(), idle: group[2] === undefined, node: nodeOf(value, 0)}];
   });
 }
 
@@ -73,7 +89,11 @@ export interface Line {
 }
 
 /** The lines of what is open, at most `most` of each node's children. */
-export function flatten(root: ProfileNode, open: ReadonlySet<string>, how: {by: 'time' | 'wasted'; top90: boolean; most: number}): readonly Line[] {
+export function flatten(
+  root: ProfileNode,
+  open: ReadonlySet<string>,
+  how: {by: 'time' | 'wasted'; top90: boolean; most: number},
+): readonly Line[] {
   const lines: Line[] = [];
   const walk = (node: ProfileNode, depth: number, path: string): void => {
     const sorted = open.has(path) ? [...node.children].sort((a, b) => b[how.by] - a[how.by]).slice(0, how.most) : [];

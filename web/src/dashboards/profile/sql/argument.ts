@@ -6,5 +6,10 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 export function argumentTrack(name: string, key: string, value: string): ExtraQuery {
   const isNumber = value.trim() !== '' && Number.isFinite(Number(value));
   const from = `from slices s join args a on a.slice = s.id and a.key = ${quoted(key)} where s.name = ${quoted(name)} order by s.ts`;
-  return {sql: isNumber ? `select s.ts, a.value ${from}` : `select s.ts, s.dur, a.value as name, s.id ${from}`, kind: isNumber ? 'counter' : 'slices', by: '', title: `${key}, ${name}`};
+  return {
+    sql: isNumber ? `select s.ts, a.value ${from}` : `select s.ts, s.dur, a.value as name, s.id ${from}`,
+    kind: isNumber ? 'counter' : 'slices',
+    by: '',
+    title: `${key}, ${name}`,
+  };
 }

@@ -17,17 +17,26 @@ export interface Shape {
   readonly pivots: readonly string[];
 }
 
-const at = (columns: readonly ReportColumn[], names: readonly string[]): number => columns.findIndex((column) => names.includes(column.id));
+const at = (columns: readonly ReportColumn[], names: readonly string[]): number =>
+  columns.findIndex(column => names.includes(column.id));
 const isNumber = (column: ReportColumn): boolean => column.type === 'number';
 const valueAt = (columns: readonly ReportColumn[]): number => {
-  const named = columns.findIndex((column) => column.id === 'value' && isNumber(column));
-  return named >= 0 ? named : columns.findIndex((column) => isNumber(column) && !PLACES.has(column.id));
+  const named = columns.findIndex(column => column.id === 'value' && isNumber(column));
+  return named >= 0 ? named : columns.findIndex(column => isNumber(column) && !PLACES.has(column.id));
 };
 
 /** What a result can be shown as. */
 export function shapeOf(table: ReportTable): Shape {
   const timed = at(table.columns, ['ts', 'start_ms', 'time_ms']) >= 0;
-  return {slices: timed, counter: timed && valueAt(table.columns) >= 0, pivots: timed ? table.columns.filter((column) => !['ts', 'dur', 'start_ms', 'time_ms', 'dur_ms'].includes(column.id)).map((column) => column.id) : []};
+  return {
+    slices: timed,
+    counter: timed && valueAt(table.columns) >= 0,
+    pivots: timed
+      ? table.columns
+          .filter(column => !['ts', 'dur', 'start_ms', 'time_ms', 'dur_ms'].includes(column.id))
+          .map(column => column.id)
+      : [],
+  };
 }
 
 /** A place among what the trace has already: the first number that is free. */
@@ -78,16 +87,25 @@ function build(table: ReportTable, query: ExtraQuery, label: (name: string) => n
   const time = at(columns, ['ts', 'start_ms', 'time_ms']);
   if (time < 0) return [];
   const duration = at(columns, ['dur', 'dur_ms']);
-  const named = columns.findIndex((column) => column.id === 'name');
-  const name = named >= 0 ? named : columns.findIndex((column) => !isNumber(column));
+  const named = columns.findIndex(column => column.id === 'name');
+  const name = named >= 0 ? named : columns.findIndex(column => !isNumber(column));
   const value = valueAt(columns);
   const scale = (column: number): number => (columns[column]!.id.endsWith('_ms') ? PS_IN_MS : 1);
   const cell = (row: number, column: number): Cell => plain(rows[row]![column] ?? null);
   const picos = (row: number, column: number): number => (column < 0 ? 0 : numberOf(cell(row, column)) * scale(column));
   return [...groups(table, query.by)].map(([key, members]) => {
     const title = key === '' ? query.title : `${query.title} · ${key}`;
-    const order = members.filter((row) => Number.isFinite(picos(row, time))).sort((a, b) => picos(a, time) - picos(b, time) || picos(b, duration) - picos(a, duration) || a - b);
-    if (query.kind === 'counter') return {name: title, slices: [], points: order.map((row) => [picos(row, time), numberOf(cell(row, value))] as const).filter(([, y]) => Number.isFinite(y))};
+    const order = members
+      .filter(row => Number.isFinite(picos(row, time)))
+      .sort((a, b) => picos(a, time) - picos(b, time) || picos(b, duration) - picos(a, duration) || a - b);
+    if (query.kind === 'counter')
+      return {
+        name: title,
+        slices: [],
+        points: order
+          .map(row => [picos(row, time), numberOf(cell(row, value))] as const)
+          .filter(([, y]) => Number.isFinite(y)),
+      };
     const open: number[] = [];
     const slices = order.map((row): ExtraSlice => {
       const [begin, dur] = [picos(row, time), Math.max(0, picos(row, duration) || 0)];
@@ -107,7 +125,11 @@ const joined = <T extends Uint32Array | Uint8Array>(own: T, more: readonly numbe
   return all;
 };
 
-export function extraTracks(results: readonly {readonly query: ExtraQuery; readonly table: ReportTable}[], free: Free, header: string): ExtraTracks {
+export function extraTracks(
+  results: readonly {readonly query: ExtraQuery; readonly table: ReportTable}[],
+  free: Free,
+  header: string,
+): ExtraTracks {
   const names: string[] = [];
   const labels = new Map<string, number>();
   const label = (name: string): number => {
@@ -117,11 +139,27 @@ export function extraTracks(results: readonly {readonly query: ExtraQuery; reado
     names.push(name);
     return free.label + names.length - 1;
   };
-  const built = results.flatMap(({query, table}) => build(table, query, label).map((one) => ({...one, table, query})));
-  const head: TrackInfo = {id: free.track, name: header, kind: 'process', order: -1e9, slices: 0, points: 0, depth: 0, busy: 0};
+  const built = results.flatMap(({query, table}) => build(table, query, label).map(one => ({...one, table, query})));
+  const head: TrackInfo = {
+    id: free.track,
+    name: header,
+    kind: 'process',
+    order: -1e9,
+    slices: 0,
+    points: 0,
+    depth: 0,
+    busy: 0,
+  };
   const tracks = built.map((one, i): TrackInfo => ({
-    id: free.track + 1 + i, name: one.name, kind: one.query.kind === 'counter' ? 'counter' : 'thread', parent: free.track, order: i, slices: one.slices.length, points: one.points.length,
-    depth: one.slices.reduce((most, slice) => Math.max(most, slice.depth + 1), 0), busy: 0,
+    id: free.track + 1 + i,
+    name: one.name,
+    kind: one.query.kind === 'counter' ? 'counter' : 'thread',
+    parent: free.track,
+    order: i,
+    slices: one.slices.length,
+    points: one.points.length,
+    depth: one.slices.reduce((most, slice) => Math.max(most, slice.depth + 1), 0),
+    busy: 0,
   }));
   const ids: {readonly track: number; readonly from: number}[] = [];
   let next = free.slice;
@@ -151,20 +189,48 @@ export function extraTracks(results: readonly {readonly query: ExtraQuery; reado
         }
       });
       const u32 = (n: number): Uint32Array => new Uint32Array(n);
-      return {...view, rows, start: joined(view.start, start, u32), dur: joined(view.dur, dur, u32), name: joined(view.name, name, u32), slice: joined(view.slice, slice, u32), busy: joined(view.busy, busy, (n) => new Uint8Array(n)), mark: view.mark === null ? null : joined(view.mark, start.map(() => 0), u32)};
+      return {
+        ...view,
+        rows,
+        start: joined(view.start, start, u32),
+        dur: joined(view.dur, dur, u32),
+        name: joined(view.name, name, u32),
+        slice: joined(view.slice, slice, u32),
+        busy: joined(view.busy, busy, n => new Uint8Array(n)),
+        mark:
+          view.mark === null
+            ? null
+            : joined(
+                view.mark,
+                start.map(() => 0),
+                u32,
+              ),
+      };
     },
     counters: built.flatMap((one, i): CounterView[] => {
       if (one.points.length === 0) return [];
       const values = Float64Array.from(one.points, ([, y]) => y);
-      return [{track: tracks[i]!.id, t: Float64Array.from(one.points, ([x]) => x), min: values, max: values, last: values}];
+      return [
+        {track: tracks[i]!.id, t: Float64Array.from(one.points, ([x]) => x), min: values, max: values, last: values},
+      ];
     }),
     detail(slice) {
-      const owner = ids.findLast((one) => one.from <= slice);
+      const owner = ids.findLast(one => one.from <= slice);
       const one = owner === undefined ? undefined : built[owner.track];
       const part = one?.slices[slice - owner!.from];
       if (one === undefined || part === undefined) return undefined;
-      const place = {slice, name: names[part.name - free.label] ?? '', track: tracks[owner!.track]!.id, depth: part.depth, begin: part.begin, dur: part.dur};
-      const args = one.table.columns.map((column, c) => [column.label || column.id, cellText(plain(one.table.rows[part.row]![c] ?? null), column.unit)] as const);
+      const place = {
+        slice,
+        name: names[part.name - free.label] ?? '',
+        track: tracks[owner!.track]!.id,
+        depth: part.depth,
+        begin: part.begin,
+        dur: part.dur,
+      };
+      const args = one.table.columns.map(
+        (column, c) =>
+          [column.label || column.id, cellText(plain(one.table.rows[part.row]![c] ?? null), column.unit)] as const,
+      );
       return {...place, self: part.dur, args, parents: [], flows: []};
     },
   };

@@ -13,7 +13,7 @@ export function storedQueries(): readonly string[] {
 
 /** With a query that was run put first. */
 export function remembered(queries: readonly string[], query: string): readonly string[] {
-  return [query, ...queries.filter((one) => one !== query)].slice(0, MOST);
+  return [query, ...queries.filter(one => one !== query)].slice(0, MOST);
 }
 
 export function storeQueries(queries: readonly string[]): void {

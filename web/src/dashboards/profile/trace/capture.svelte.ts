@@ -1,6 +1,17 @@
 // One capture in the viewer: what is known of it and the cells of what is in view. One question is under way at a
 // time; when it is answered, the next asks for what is in view by then, so panning never waits for its end.
-import {earlyCells, NO_NAMES, traceSource, type CounterView, type TraceAbout, type TraceInfo, type TraceNames, type TraceSource, type TraceSteps, type TraceView} from '../../../data/trace.ts';
+import {
+  earlyCells,
+  NO_NAMES,
+  traceSource,
+  type CounterView,
+  type TraceAbout,
+  type TraceInfo,
+  type TraceNames,
+  type TraceSource,
+  type TraceSteps,
+  type TraceView,
+} from '../../../data/trace.ts';
 
 export interface Wanted {
   readonly t0: number; // in the capture's own time
@@ -50,20 +61,35 @@ export function openCaptureData(session: string, host: number): OpenCapture {
   const fail = (problem: unknown): void => {
     if (!stop.signal.aborted) failed = textOf(problem);
   };
-  source.info(options).then((answer) => {
-    info = answer;
-    source.names((page) => (named = page), options).catch(fail);
-  }).catch(fail);
+  source
+    .info(options)
+    .then(answer => {
+      info = answer;
+      source.names(page => (named = page), options).catch(fail);
+    })
+    .catch(fail);
   /** Steps follow the first picture: finding them takes the server longer than any picture. */
-  const askSteps = (): void => void source.steps(options).then((found) => (steps = found)).catch(() => undefined);
+  const askSteps = (): void =>
+    void source
+      .steps(options)
+      .then(found => (steps = found))
+      .catch(() => undefined);
 
   /** Whether the cells at hand serve a wish: they cover it, at about its scale, with its tracks. */
   function serves(wish: Wanted): boolean {
     if (held === null) return false;
     const [now, then] = [(wish.t1 - wish.t0) / wish.px, (held.t1 - held.t0) / held.px];
-    const known = new Set([...held.tracks, ...held.counters, ...held.flat.map((id) => -1 - id)]);
-    return held.argument === wish.argument && held.t0 <= wish.t0 && held.t1 >= wish.t1 && then <= now * 1.01 && then >= now / 2 &&
-      wish.tracks.every((id) => known.has(id)) && wish.counters.every((id) => known.has(id)) && wish.flat.every((id) => known.has(-1 - id) || known.has(id));
+    const known = new Set([...held.tracks, ...held.counters, ...held.flat.map(id => -1 - id)]);
+    return (
+      held.argument === wish.argument &&
+      held.t0 <= wish.t0 &&
+      held.t1 >= wish.t1 &&
+      then <= now * 1.01 &&
+      then >= now / 2 &&
+      wish.tracks.every(id => known.has(id)) &&
+      wish.counters.every(id => known.has(id)) &&
+      wish.flat.every(id => known.has(-1 - id) || known.has(id))
+    );
   }
   /** What was asked for before this code ran; a wish it does not serve is asked for as any other. */
   async function takeEarly(): Promise<void> {
@@ -99,20 +125,41 @@ export function openCaptureData(session: string, host: number): OpenCapture {
   }
   return {
     source,
-    get info() { return info; },
-    get names() { return named.names; },
-    get categories() { return named.categories; },
-    get category() { return named.category; },
-    get about() { return about; },
+    get info() {
+      return info;
+    },
+    get names() {
+      return named.names;
+    },
+    get categories() {
+      return named.categories;
+    },
+    get category() {
+      return named.category;
+    },
+    get about() {
+      return about;
+    },
     askAbout() {
       if (asked) return;
       asked = true;
-      source.about(options).then((answer) => (about = answer)).catch(() => (asked = false));
+      source
+        .about(options)
+        .then(answer => (about = answer))
+        .catch(() => (asked = false));
     },
-    get steps() { return steps; },
-    get cells() { return cells; },
-    get counters() { return counters; },
-    get failed() { return failed; },
+    get steps() {
+      return steps;
+    },
+    get cells() {
+      return cells;
+    },
+    get counters() {
+      return counters;
+    },
+    get failed() {
+      return failed;
+    },
     want(wanted) {
       next = wanted;
       void ask();

@@ -26,26 +26,44 @@ function wall(ps: number, step: number): string {
   const seconds = Math.floor(whole / 1e12);
   const digits = Math.max(0, Math.min(12, Math.ceil(-Math.log10(step / 1e12) - 1e-9)));
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
-  const fraction = digits === 0 ? '' : `.${String(Math.round((whole - seconds * 1e12) / 10 ** (12 - digits))).padStart(digits, '0').slice(0, digits)}`;
+  const fraction =
+    digits === 0
+      ? ''
+      : `.${String(Math.round((whole - seconds * 1e12) / 10 ** (12 - digits)))
+          .padStart(digits, '0')
+          .slice(0, digits)}`;
   return `${two(seconds / 3600)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}${fraction}`;
 }
 
-export function clockOf(kind: string, place: {readonly info: TraceInfo; readonly steps: TraceSteps | null; readonly middle: number; readonly zero: number | null}): Clock {
+export function clockOf(
+  kind: string,
+  place: {
+    readonly info: TraceInfo;
+    readonly steps: TraceSteps | null;
+    readonly middle: number;
+    readonly zero: number | null;
+  },
+): Clock {
   const {info, steps, middle, zero} = place;
   const since = (title: string, origin: number, sign: string): Clock => ({
-    title, origin,
+    title,
+    origin,
     labels: (t0, t1, step) => {
       const label = timeLabel(Math.max(Math.abs(t0 - origin), Math.abs(t1 - origin)), step);
-      return (ps) => (ps < origin ? `−${label(origin - ps)}` : `${sign}${label(ps - origin)}`);
+      return ps => (ps < origin ? `−${label(origin - ps)}` : `${sign}${label(ps - origin)}`);
     },
   });
   if (kind === 'utc' && info.start_ns !== undefined) {
     const offset = timeOfDay(info.start_ns);
     const date = new Date(Number(BigInt(info.start_ns) / 1_000_000n)).toISOString().slice(0, 10);
-    return {title: t('trace.clock.utc.at', {date}), origin: -offset, labels: (_, __, step) => (ps) => wall(ps + offset, step)};
+    return {
+      title: t('trace.clock.utc.at', {date}),
+      origin: -offset,
+      labels: (_, __, step) => ps => wall(ps + offset, step),
+    };
   }
   if (kind === 'step') {
-    const step = steps?.steps.findLast((one) => one.begin <= middle) ?? steps?.steps[0];
+    const step = steps?.steps.findLast(one => one.begin <= middle) ?? steps?.steps[0];
     if (step !== undefined) return since(t('trace.clock.step.at', {step: step.name}), step.begin, '+');
   }
   if (kind === 'zero' && zero !== null) return since(t('trace.clock.zero'), zero, '+');

@@ -27,9 +27,18 @@ export interface Acts {
 export function clockItems(acts: Acts): readonly MenuItem[] {
   const zero = acts.zeroAt();
   return [
-    ...CLOCKS.filter((kind) => acts.has(kind)).map((kind) => ({label: t(`trace.clock.${kind}`), checked: view.clock === kind, run: () => void (view.clock = kind)})),
+    ...CLOCKS.filter(kind => acts.has(kind)).map(kind => ({
+      label: t(`trace.clock.${kind}`),
+      checked: view.clock === kind,
+      run: () => void (view.clock = kind),
+    })),
     {separator: true},
-    {label: t('trace.clock.set'), icon: 'flag', disabled: zero === null, run: () => void ([view.zero, view.clock] = [zero, 'zero'])},
+    {
+      label: t('trace.clock.set'),
+      icon: 'flag',
+      disabled: zero === null,
+      run: () => void ([view.zero, view.clock] = [zero, 'zero']),
+    },
   ];
 }
 
@@ -43,7 +52,11 @@ export function moreItems(acts: Acts): readonly MenuItem[] {
     {label: t('trace.fold_all'), icon: 'chevR', run: () => acts.foldAll(true)},
     {separator: true},
     {label: t('trace.grid'), checked: acts.look.grid, keys: 'G', run: () => void (acts.look.grid = !acts.look.grid)},
-    ...PALETTES.map((name) => ({label: t(`trace.palette.${name}`), checked: paletteName() === name, run: () => void (habits['x_trace_palette'] = name)})),
+    ...PALETTES.map(name => ({
+      label: t(`trace.palette.${name}`),
+      checked: paletteName() === name,
+      run: () => void (habits['x_trace_palette'] = name),
+    })),
     {separator: true},
     {label: t('profile.export'), icon: 'down', run: acts.download},
     {label: t('trace.picture'), icon: 'image', run: acts.picture},
@@ -56,14 +69,38 @@ const WITH_KEYS: readonly string[] = ['Ctrl P'];
 
 /** The same for the palette, and the choices of the bar. */
 export function viewerCommands(acts: Acts): readonly Command[] {
-  const acting = [...moreItems(acts), ...clockItems(acts)].flatMap((item) => ('run' in item && item.disabled !== true ? [item] : []));
-  const command = (id: string, text: string, run: () => void, icon: IconName = 'arrowR'): Command => ({id: `trace.${id}`, text, icon, run});
+  const acting = [...moreItems(acts), ...clockItems(acts)].flatMap(item =>
+    'run' in item && item.disabled !== true ? [item] : [],
+  );
+  const command = (id: string, text: string, run: () => void, icon: IconName = 'arrowR'): Command => ({
+    id: `trace.${id}`,
+    text,
+    icon,
+    run,
+  });
   return [
-    ...acting.map((item, i): Command => ({...command(`act${i}`, item.checked === undefined ? item.label : `${t('profile.trace')}: ${item.label}`, item.run, item.icon ?? 'eye'), ...(item.keys !== undefined && WITH_KEYS.includes(item.keys) ? {keys: item.keys.replace(' ', '+')} : {})})),
+    ...acting.map((item, i): Command => ({
+      ...command(
+        `act${i}`,
+        item.checked === undefined ? item.label : `${t('profile.trace')}: ${item.label}`,
+        item.run,
+        item.icon ?? 'eye',
+      ),
+      ...(item.keys !== undefined && WITH_KEYS.includes(item.keys) ? {keys: item.keys.replace(' ', '+')} : {}),
+    })),
     command('filter', t('trace.filter'), acts.filter, 'filter'),
     command('search', t('profile.search'), acts.search, 'search'),
     command('fit', t('profile.fit'), () => acts.time.reset(), 'fit'),
-    ...['name', 'category', 'track', 'process', 'duration'].map((by) => command(`colour.${by}`, `${t('trace.colour')}: ${t(`trace.colour.${by}`)}`, () => void (view.colour = by), 'eye')),
-    ...['selection', 'all', 'none'].map((which) => command(`arrows.${which}`, `${t('trace.arrows')}: ${t(`trace.arrows.${which}`)}`, () => void (view.arrows = which), 'eye')),
+    ...['name', 'category', 'track', 'process', 'duration'].map(by =>
+      command(`colour.${by}`, `${t('trace.colour')}: ${t(`trace.colour.${by}`)}`, () => void (view.colour = by), 'eye'),
+    ),
+    ...['selection', 'all', 'none'].map(which =>
+      command(
+        `arrows.${which}`,
+        `${t('trace.arrows')}: ${t(`trace.arrows.${which}`)}`,
+        () => void (view.arrows = which),
+        'eye',
+      ),
+    ),
   ];
 }

@@ -9,7 +9,12 @@ import {extraTracks} from '../sql/extra-tracks.ts';
 import type {OpenCapture} from './capture.svelte.ts';
 
 /** `run` asks for the queries that were not asked yet. */
-export function withExtra(base: OpenCapture, session: string, host: number, queries: () => readonly ExtraQuery[]): OpenCapture & {run(): void} {
+export function withExtra(
+  base: OpenCapture,
+  session: string,
+  host: number,
+  queries: () => readonly ExtraQuery[],
+): OpenCapture & {run(): void} {
   const stop = new AbortController();
   const asked = new Set<string>();
   let tables = $state.raw<ReadonlyMap<string, ReportTable>>(new Map());
@@ -19,7 +24,7 @@ export function withExtra(base: OpenCapture, session: string, host: number, quer
       if (asked.has(sql)) continue;
       asked.add(sql);
       runSql(session, host, sql, {signal: stop.signal})
-        .then((answer) => (tables = new Map([...tables, [sql, answer.table]])))
+        .then(answer => (tables = new Map([...tables, [sql, answer.table]])))
         .catch((problem: unknown) => {
           if (!stop.signal.aborted) toast(problem instanceof Error ? problem.message : String(problem));
         });
@@ -27,15 +32,27 @@ export function withExtra(base: OpenCapture, session: string, host: number, quer
   }
   const extra = $derived.by(() => {
     const info = base.info;
-    const results = queries().flatMap((query) => (tables.has(query.sql) ? [{query, table: tables.get(query.sql)!}] : []));
-    return info === null || results.length === 0 ? null : extraTracks(results, {track: info.tracks.length, label: info.names, slice: info.slices}, t('profile.sql.tracks'));
+    const results = queries().flatMap(query => (tables.has(query.sql) ? [{query, table: tables.get(query.sql)!}] : []));
+    return info === null || results.length === 0
+      ? null
+      : extraTracks(
+          results,
+          {track: info.tracks.length, label: info.names, slice: info.slices},
+          t('profile.sql.tracks'),
+        );
   });
-  const info = $derived(base.info === null || extra === null ? base.info : {...base.info, tracks: [...base.info.tracks, ...extra.tracks]});
+  const info = $derived(
+    base.info === null || extra === null ? base.info : {...base.info, tracks: [...base.info.tracks, ...extra.tracks]},
+  );
   // Labels of queries stand behind all of the trace, of which some may not have come yet.
-  const names = $derived(extra === null ? base.names : [...base.names, ...Array<string>(Math.max(0, base.info!.names - base.names.length)).fill(''), ...extra.names]);
+  const names = $derived(
+    extra === null
+      ? base.names
+      : [...base.names, ...Array<string>(Math.max(0, base.info!.names - base.names.length)).fill(''), ...extra.names],
+  );
   const cells = $derived(base.cells === null || extra === null ? base.cells : extra.into(base.cells));
   const counters = $derived(extra === null ? base.counters : [...base.counters, ...extra.counters]);
-  const own = (ids: readonly number[]): readonly number[] => ids.filter((id) => id < (base.info?.tracks.length ?? 0));
+  const own = (ids: readonly number[]): readonly number[] => ids.filter(id => id < (base.info?.tracks.length ?? 0));
   const ownArea = (area: Area): Area => ({...area, tracks: area.tracks === null ? null : own(area.tracks)});
   const ownAreas = (areas: Areas): Areas => ({...ownArea(areas), also: areas.also.map(ownArea)});
   const source = base.source;
@@ -43,25 +60,45 @@ export function withExtra(base: OpenCapture, session: string, host: number, quer
     run,
     source: {
       ...source,
-      view: (t0, t1, px, rows, options) => source.view(t0, t1, px, {...rows, tracks: own(rows.tracks), flat: own(rows.flat)}, options),
-      slice: async (id) => extra?.detail(id) ?? source.slice(id),
+      view: (t0, t1, px, rows, options) =>
+        source.view(t0, t1, px, {...rows, tracks: own(rows.tracks), flat: own(rows.flat)}, options),
+      slice: async id => extra?.detail(id) ?? source.slice(id),
       search: (q, where, page, options) => source.search(q, where === null ? null : ownArea(where), page, options),
       stats: (areas, by, options) => source.stats(ownAreas(areas), by, options),
       counterStats: (areas, options) => source.counterStats(ownAreas(areas), options),
       flame: (areas, shape, options) => source.flame(ownAreas(areas), shape, options),
       exportUrl: (t0, t1, tracks = []) => source.exportUrl(t0, t1, own(tracks)),
     },
-    get info() { return info; },
-    get names() { return names; },
-    get categories() { return base.categories; },
-    get category() { return base.category; },
-    get steps() { return base.steps; },
-    get cells() { return cells; },
-    get counters() { return counters; },
-    get failed() { return base.failed; },
-    get about() { return base.about; },
+    get info() {
+      return info;
+    },
+    get names() {
+      return names;
+    },
+    get categories() {
+      return base.categories;
+    },
+    get category() {
+      return base.category;
+    },
+    get steps() {
+      return base.steps;
+    },
+    get cells() {
+      return cells;
+    },
+    get counters() {
+      return counters;
+    },
+    get failed() {
+      return base.failed;
+    },
+    get about() {
+      return base.about;
+    },
     askAbout: () => base.askAbout(),
-    want: (wanted) => base.want({...wanted, tracks: own(wanted.tracks), flat: own(wanted.flat), counters: own(wanted.counters)}),
+    want: wanted =>
+      base.want({...wanted, tracks: own(wanted.tracks), flat: own(wanted.flat), counters: own(wanted.counters)}),
     close() {
       stop.abort();
       base.close();

@@ -77,9 +77,11 @@ export function createGestures(host: Host): Gestures {
       const time = host.time();
       const adds = event.ctrlKey || event.metaKey;
       const kept = event.button === 0 && !spaceHeld && !adds ? gripped(at.x) : null;
-      const mode = kept !== null ? 'handle' : event.button === 1 || spaceHeld ? 'pan' : event.shiftKey ? 'select' : host.mode();
+      const mode =
+        kept !== null ? 'handle' : event.button === 1 || spaceHeld ? 'pan' : event.shiftKey ? 'select' : host.mode();
       const now = host.current();
-      const also = mode === 'handle' ? (now?.also ?? []) : adds && (mode === 'select' || mode === 'measure') ? areasIn(now) : [];
+      const also =
+        mode === 'handle' ? (now?.also ?? []) : adds && (mode === 'select' || mode === 'measure') ? areasIn(now) : [];
       drag = {...at, mode, t0: time.t0, t1: time.t1, scroll: host.scroll(), also, adds, moved: false};
       anchor = kept ?? (mode === 'measure' ? snapped(at) : timeAt(at.x));
     },
@@ -112,12 +114,14 @@ export function createGestures(host: Host): Gestures {
     },
     wheel(event, at) {
       event.preventDefault();
-      if (event.ctrlKey || event.metaKey || event.altKey) host.time().zoom(event.deltaY > 0 ? 1.25 : 0.8, at.x / host.width());
-      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) host.time().pan((event.deltaX || event.deltaY) / host.width());
+      if (event.ctrlKey || event.metaKey || event.altKey)
+        host.time().zoom(event.deltaY > 0 ? 1.25 : 0.8, at.x / host.width());
+      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+        host.time().pan((event.deltaX || event.deltaY) / host.width());
       else host.scrollTo(host.scroll() + event.deltaY);
     },
     busy: () => drag?.moved === true,
-    grips: (x) => gripped(x) !== null,
-    space: (held) => void (spaceHeld = held),
+    grips: x => gripped(x) !== null,
+    space: held => void (spaceHeld = held),
   };
 }

@@ -23,14 +23,19 @@ export function linksOf(detail: SliceDetail, tools: readonly string[]): readonly
   if (hlo !== '') {
     const program = valueOf(detail, 'program_id');
     // Programs are listed as name(id).
-    links.push({tool: 'graph_viewer', filter: hlo, ask: module === '' || program === '' ? {} : {module_name: `${module}(${program})`}});
+    links.push({
+      tool: 'graph_viewer',
+      filter: hlo,
+      ask: module === '' || program === '' ? {} : {module_name: `${module}(${program})`},
+    });
     links.push({tool: 'roofline_model', filter: hlo, ask: {}}, {tool: 'hlo_stats', filter: hlo, ask: {}});
   }
   // "scope/MatMul:MatMul" is an operation and its type.
   const framework = valueOf(detail, 'tf_op').replace(/:[^:/]*$/, '');
   if (framework !== '') links.push({tool: 'framework_op_stats', filter: framework, ask: {}});
-  if (valueOf(detail, 'kernel_details', 'grid', 'occupancy_pct') !== '') links.push({tool: 'kernel_stats', filter: detail.name, ask: {}});
-  return links.filter((link) => tools.includes(link.tool));
+  if (valueOf(detail, 'kernel_details', 'grid', 'occupancy_pct') !== '')
+    links.push({tool: 'kernel_stats', filter: detail.name, ask: {}});
+  return links.filter(link => tools.includes(link.tool));
 }
 
 /** "file.py:12" when an argument, or a Python frame's own name, says so. */

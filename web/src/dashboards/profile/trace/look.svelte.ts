@@ -14,7 +14,8 @@ export interface Look {
 
 export const PALETTES = ['standard', 'safe'] as const;
 const TOKENS = {standard: {prefix: '--slice-', count: 12}, safe: {prefix: '--slice-safe-', count: 8}} as const;
-export const paletteName = (): (typeof PALETTES)[number] => (habits['x_trace_palette'] === 'safe' ? 'safe' : 'standard');
+export const paletteName = (): (typeof PALETTES)[number] =>
+  habits['x_trace_palette'] === 'safe' ? 'safe' : 'standard';
 
 function tokens({prefix, count}: {readonly prefix: string; readonly count: number}): readonly string[] {
   void theme.ink; // a change of theme changes them
@@ -26,12 +27,26 @@ export function createLook(): Look {
   const palette = $derived(tokens(TOKENS[paletteName()]));
   const ramp = $derived(tokens({prefix: '--slice-ramp-', count: 6}));
   return {
-    get colour() { return view.colour; },
-    get arrows() { return view.arrows; },
-    get without() { return view.without; },
-    get palette() { return palette; },
-    get ramp() { return ramp; },
-    get grid() { return habits['x_trace_grid'] !== false; },
-    set grid(on) { habits['x_trace_grid'] = on; },
+    get colour() {
+      return view.colour;
+    },
+    get arrows() {
+      return view.arrows;
+    },
+    get without() {
+      return view.without;
+    },
+    get palette() {
+      return palette;
+    },
+    get ramp() {
+      return ramp;
+    },
+    get grid() {
+      return habits['x_trace_grid'] !== false;
+    },
+    set grid(on) {
+      habits['x_trace_grid'] = on;
+    },
   };
 }

@@ -6,7 +6,12 @@ import {LABELS_PX} from './model.ts';
 
 export interface PicturedPane {
   readonly canvas: HTMLCanvasElement;
-  readonly lanes: readonly {readonly name: string; readonly top: number; readonly height: number; readonly header: boolean}[];
+  readonly lanes: readonly {
+    readonly name: string;
+    readonly top: number;
+    readonly height: number;
+    readonly header: boolean;
+  }[];
   readonly width: number;
   readonly height: number;
 }
@@ -14,9 +19,13 @@ export interface PicturedPane {
 const AXIS = 24;
 const TITLE = 26;
 
-export function pictureOf(panes: readonly PicturedPane[], text: {readonly title: string; readonly clock: Clock; readonly t0: number; readonly t1: number}, ink: Ink): Promise<Blob | null> {
+export function pictureOf(
+  panes: readonly PicturedPane[],
+  text: {readonly title: string; readonly clock: Clock; readonly t0: number; readonly t1: number},
+  ink: Ink,
+): Promise<Blob | null> {
   const ratio = Math.max(1, globalThis.devicePixelRatio || 1);
-  const width = LABELS_PX + Math.max(...panes.map((pane) => pane.width));
+  const width = LABELS_PX + Math.max(...panes.map(pane => pane.width));
   const height = TITLE + AXIS + panes.reduce((sum, pane) => sum + pane.height, 0);
   const out = document.createElement('canvas');
   [out.width, out.height] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -63,5 +72,5 @@ export function pictureOf(panes: readonly PicturedPane[], text: {readonly title:
     g.fillRect(LABELS_PX - 1, top, 1, pane.height);
     top += pane.height;
   }
-  return new Promise((resolve) => out.toBlob(resolve, 'image/png'));
+  return new Promise(resolve => out.toBlob(resolve, 'image/png'));
 }

@@ -56,22 +56,40 @@ export function createSearch(host: Host): Search {
     where = area;
     span = area === null ? null : [area.t0, area.t1];
     [asked, total, perPixel, hits, at] = [query, answer.total, answer.per_px, [...answer.hits], 0];
-    times = answer.hits.map((hit) => hit.begin);
+    times = answer.hits.map(hit => hit.begin);
   }
   return {
-    get query() { return query; },
-    set query(value) { query = value; },
-    get asked() { return asked; },
-    get scope() { return scope; },
+    get query() {
+      return query;
+    },
+    set query(value) {
+      query = value;
+    },
+    get asked() {
+      return asked;
+    },
+    get scope() {
+      return scope;
+    },
     set scope(value) {
       scope = value;
       asked = ''; // the next question is a new one
     },
-    get span() { return span; },
-    get total() { return total; },
-    get at() { return at; },
-    get perPixel() { return perPixel; },
-    get times() { return times; },
+    get span() {
+      return span;
+    },
+    get total() {
+      return total;
+    },
+    get at() {
+      return at;
+    },
+    get perPixel() {
+      return perPixel;
+    },
+    get times() {
+      return times;
+    },
     async find(by) {
       view.find = query;
       if (query === '') return this.clear();
@@ -80,7 +98,11 @@ export function createSearch(host: Host): Search {
         if (asked !== query || from !== host.source()) await first();
         if (total === 0) return;
         const next = at + by < 1 ? Math.min(total, hits.length) : at + by > total ? 1 : at + by;
-        if (next > hits.length) hits.push(...(await host.source().search(query, where, {after: hits[hits.length - 1]!.slice, limit: PAGE, px: 0})).hits);
+        if (next > hits.length)
+          hits.push(
+            ...(await host.source().search(query, where, {after: hits[hits.length - 1]!.slice, limit: PAGE, px: 0}))
+              .hits,
+          );
         at = Math.min(next, hits.length);
         const hit = hits[at - 1];
         if (hit !== undefined) host.found(hit);

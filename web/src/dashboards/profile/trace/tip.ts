@@ -13,25 +13,32 @@ export interface PaneTip {
   readonly text: string;
 }
 
-export function tipAt(scene: Scene, capture: OpenCapture, at: {readonly x: number; readonly y: number}): PaneTip | null {
+export function tipAt(
+  scene: Scene,
+  capture: OpenCapture,
+  at: {readonly x: number; readonly y: number},
+): PaneTip | null {
   const time = scene.t0 + (at.x / scene.width) * (scene.t1 - scene.t0);
   if (at.y < stripOf(scene)) {
-    const step = scene.steps.find((one) => time >= one.begin && time < one.end);
+    const step = scene.steps.find(one => time >= one.begin && time < one.end);
     return step === undefined ? null : {...at, name: step.name, text: formatPicos(step.end - step.begin)};
   }
   const cells = capture.cells;
   const hit = cellAt(scene, at.x, at.y);
   if (hit !== null && cells !== null) {
     const name = capture.names[cells.name[hit.index]!] ?? '';
-    const text = cells.slice[hit.index] === MERGED ? t('profile.merged', {share: Math.round((cells.busy[hit.index]! / 255) * 100)}) : formatPicos(cells.dur[hit.index]! * cells.tick);
+    const text =
+      cells.slice[hit.index] === MERGED
+        ? t('profile.merged', {share: Math.round((cells.busy[hit.index]! / 255) * 100)})
+        : formatPicos(cells.dur[hit.index]! * cells.tick);
     return {...at, name, text};
   }
   const inside = at.y - stripOf(scene) + scene.scroll;
-  const lane = scene.lanes.find((one) => one.kind === 'counter' && inside >= one.top && inside < one.top + one.height);
-  const line = scene.counters.find((one) => one.track === lane?.track);
+  const lane = scene.lanes.find(one => one.kind === 'counter' && inside >= one.top && inside < one.top + one.height);
+  const line = scene.counters.find(one => one.track === lane?.track);
   if (lane === undefined || line === undefined) return null;
   let index = -1;
-  for (let low = 0, high = line.t.length; low < high; ) {
+  for (let low = 0, high = line.t.length; low < high;) {
     const middle = (low + high) >> 1;
     if (line.t[middle]! <= time) [index, low] = [middle, middle + 1];
     else high = middle;

@@ -22,13 +22,27 @@ export function createWindow(): TimeWindow {
   let t1 = $state(1);
   let whole = $state.raw<readonly [number, number]>([0, 1]);
   return {
-    get t0() { return t0; },
-    set t0(value) { t0 = value; },
-    get t1() { return t1; },
-    set t1(value) { t1 = value; },
-    get span() { return t1 - t0; },
-    get whole() { return whole; },
-    set whole(value) { whole = value; },
+    get t0() {
+      return t0;
+    },
+    set t0(value) {
+      t0 = value;
+    },
+    get t1() {
+      return t1;
+    },
+    set t1(value) {
+      t1 = value;
+    },
+    get span() {
+      return t1 - t0;
+    },
+    get whole() {
+      return whole;
+    },
+    set whole(value) {
+      whole = value;
+    },
     zoom(factor, share) {
       const at = t0 + share * (t1 - t0);
       const longest = (whole[1] - whole[0]) * 1.2 + SHORTEST;
