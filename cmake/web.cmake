@@ -21,6 +21,9 @@ function(sonde_embed_web target)
     DEPENDS ${inputs} ${web}/package-lock.json ${web}/vite.config.ts ${web}/tools/pack.mjs
             ${web}/node_modules/.sonde-installed
     WORKING_DIRECTORY ${web} COMMENT "Building the page" VERBATIM)
+  # A target of its own: as a step of the program it would wait for every library first.
+  add_custom_target(sonde_page DEPENDS ${out}/assets.S)
+  add_dependencies(${target} sonde_page)
   target_sources(${target} PRIVATE ${out}/assets.S)
   target_compile_definitions(${target} PRIVATE SONDE_WEB=1)
 endfunction()

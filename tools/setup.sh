@@ -11,12 +11,14 @@ sonde_build_packages="g++ cmake ninja-build ccache mold pkgconf libboost1.81-dev
   doctest-dev librapidcheck-dev python3 python3-venv"
 sonde_test_packages="clang-format-19 python3-dev"
 
-# Both read the whole answer before they look at it: `| grep -q` leaves at the first match, the command on
-# the left then dies of SIGPIPE, and under pipefail the pipe says "no" for a package that is there.
-is_installed() {
-  status=$(dpkg-query -W -f='${Status}' "$1" 2>/dev/null) || return 1
-  case $status in *"ok installed"*) return 0 ;; *) return 1 ;; esac
+# The whole answer is read before it is looked at: `| grep -q` leaves at the first match, the command on the
+# left then dies of SIGPIPE, and under pipefail the pipe says "no" for a package that is there.
+# dpkg is asked once for all names; one call a name would be half a second of every start.
+read_installed() {
+  # shellcheck disable=SC2016,SC2046  # dpkg's own ${...}; one word a name
+  installed=$(dpkg-query -W -f=' ${Package}=${db:Status-Status} ' $(printf '%s ' "$@" | tr '|' ' ') 2>/dev/null) || true  # fails when one name is unknown
 }
+is_installed() { case $installed in *" $1=installed "*) return 0 ;; *) return 1 ;; esac; }
 has_candidate() {
   policy=$(apt-cache policy "$1" 2>/dev/null) || return 1
   case $policy in *"Candidate: (none)"*) return 1 ;; *"Candidate: "*) return 0 ;; *) return 1 ;; esac
@@ -32,6 +34,7 @@ first_of() {  # first_of TEST "a|b"
 
 install_packages() {
   missing=""
+  read_installed "$@"
   for package in "$@"; do
     is_installed "$(first_of is_installed "$package")" || missing="$missing $package"
   done
@@ -44,10 +47,14 @@ install_packages() {
   command -v apt-get >/dev/null || stop "these packages are missing and there is no apt-get to install them:$missing"
   say "installing:$missing"
   $as_root apt-get update -qq || say "the package lists could not be refreshed; trying with what is there"
-  chosen=""
-  for package in $missing; do chosen="$chosen $(first_of has_candidate "$package")"; done
+  chosen="" unknown=""
+  for package in $missing; do
+    name=$(first_of has_candidate "$package")
+    if has_candidate "$name"; then chosen="$chosen $name"; else unknown="$unknown $package"; fi
+  done
+  [ -z "$unknown" ] || stop "this machine's package lists do not have:$unknown (Debian 12 and Ubuntu 24.04 do; is the network up?)"
   # shellcheck disable=SC2086
-  DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $chosen >/dev/null ||
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $chosen >/dev/null ||
     stop "apt-get could not install:$chosen"
 }
 
@@ -88,13 +95,13 @@ ensure_node() {
   node -e "$new_enough" || stop "no usable node (20.19 or newer) could be installed"
 }
 
-build() {  # build PRESET [cmake options]
-  preset=$1; shift
+build() {  # build PRESET [target]; without a target everything, the unit tests too
+  preset=$1
+  log="$root/build/configure-$preset.log"
   if [ ! -f "$root/build/$preset/build.ninja" ]; then
     say "configuring $preset"
-    (cd "$root" && cmake --preset "$preset" "$@" >"build-$preset.log" 2>&1) || { cat "$root/build-$preset.log" >&2; stop "cmake could not configure the $preset build"; }
-    rm -f "$root/build-$preset.log"
+    mkdir -p "$root/build"
+    (cd "$root" && cmake --preset "$preset" >"$log" 2>&1) || { cat "$log" >&2; stop "cmake could not configure the $preset build"; }
   fi
-  say "building $preset"
-  cmake --build "$root/build/$preset" -- --quiet >&2 || stop "the $preset build failed; the first error is above"
+  python3 "$root/tools/build_progress.py" "$root/build/$preset" "${2:-all}" >&2 || stop "the $preset build failed; the first error is above"
 }
