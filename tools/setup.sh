@@ -1,5 +1,6 @@
 # Sourced by ./run and ./test: installs what is missing (apt packages, node, Python venv) and says so.
 # Nothing is downloaded when everything is there already.
+# shellcheck shell=bash disable=SC2034,SC2154  # the lists are used, and root is set, by the scripts that read this one
 
 say() { printf '\033[2m[sonde]\033[0m %s\n' "$*" >&2; }
 stop() { printf 'sonde: %s\n' "$*" >&2; exit 1; }
@@ -9,7 +10,7 @@ sonde_build_packages="g++ cmake ninja-build ccache mold pkgconf libboost1.81-dev
   rapidjson-dev libdeflate-dev zlib1g-dev libzstd-dev libre2-dev libcli11-dev
   libleveldb-dev libsnappy-dev libpng-dev libjpeg-dev libeigen3-dev libhnswlib-dev libnghttp2-dev libsqlite3-dev
   doctest-dev librapidcheck-dev python3 python3-venv"
-sonde_test_packages="clang-format-19 python3-dev"
+sonde_test_packages="clang-format-19 python3-dev shellcheck"
 
 # The whole answer is read before it is looked at: `| grep -q` leaves at the first match, the command on the
 # left then dies of SIGPIPE, and under pipefail the pipe says "no" for a package that is there.

@@ -14,7 +14,7 @@ function logdir() {
   if (logs !== undefined) return logs;
   const python = process.env.PYTHON ?? join(ROOT, ".venv-test/bin/python");
   if (!existsSync(join(PACKAGE, "sonde/_sonde.abi3.so")) || !existsSync(python))
-    return skip();
+    return skip('the Python package is not built (./test writers builds it)');
   const folder = temporary();
   for (const name of NAMES) {
     const run = spawnSync(

@@ -164,7 +164,7 @@ def main():
     playwright = Path(os.environ.get("SONDE_PLAYWRIGHT", ROOT / "web/node_modules/playwright-core"))
     for thing, there in (("Chromium", Path(CHROMIUM).exists()), ("playwright-core", playwright.exists())):
         if not there:
-            print(f"skipped: {thing} is not here\n0 passed, 0 failed")
+            print(f"skipped: {thing} is not here\n0 passed, 0 failed, 1 skipped")
             return 0
     with tempfile.TemporaryDirectory(prefix="sonde_attack_") as folder:
         write_log(folder)

@@ -87,7 +87,7 @@ def main():
     for thing, there in (("the tensorboard package", tensorboard and (tensorboard / "webfiles.zip").exists()),
                          ("Chromium", Path(CHROMIUM).exists()), ("playwright-core", playwright.exists())):
         if not there:
-            print(f"skipped: {thing} is not here\n0 passed, 0 failed")
+            print(f"skipped: {thing} is not here\n0 passed, 0 failed, 1 skipped")
             return 0
     with tempfile.TemporaryDirectory(prefix="sonde_front_") as scratch:
         for name in LOGS:

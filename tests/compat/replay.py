@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Replays recorded answers of TensorBoard against Sonde; prints "N passed, M failed", one test a request.
 
-The recordings in tests/compat/data come with their log directories. When the project's shared folder is
-there (../shared or $SONDE_SHARED), the whole corpus is replayed with its own tool instead. Differences
-that are meant are listed with their reason in allow.txt.
+Every log directory of tests/data/corpus against the answers in tests/compat/goldens; --kept replays the few of
+tests/compat/data instead. Differences that are meant are listed with their reason in allow.txt.
 """
 
 import json
@@ -93,8 +92,8 @@ def replay_kept():
     return passed, failed
 
 
-def replay_all(shared):
-    tool = [sys.executable, shared / "tools/replay_goldens.py", "--serve", f"{PROGRAM} --logdir {{logdir}} --port {{port}}",
+def replay_all():
+    tool = [sys.executable, HERE / "replay_goldens.py", "--corpus", ROOT / "tests/data/corpus", "--goldens", HERE / "goldens", "--serve", f"{PROGRAM} --logdir {{logdir}} --port {{port}}",
             "--only", "^(?!debugger_v2)", "--allow", HERE / "allow.txt", "--json"]
     run = subprocess.run(tool, stdout=subprocess.PIPE, text=True)
     result = json.loads(run.stdout)
@@ -114,9 +113,7 @@ def replay_all(shared):
 
 
 def main():
-    shared = Path(os.environ.get("SONDE_SHARED", ROOT.parent / "shared"))
-    whole = "--kept" not in sys.argv and (shared / "tools/replay_goldens.py").exists()
-    passed, failed = replay_all(shared) if whole else replay_kept()
+    passed, failed = replay_kept() if "--kept" in sys.argv else replay_all()
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

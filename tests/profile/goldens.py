@@ -23,28 +23,32 @@ Kinds of rules (all need id, tool, reason; captures narrows them):
   reduced    Sonde gives the recorded cell on a reduced capture: goldens_torch.py; a number instead of true says how much
              the two may differ there
 
-The captures are not part of this repository: without the folder (../shared or SONDE_SHARED) the test
-says so and passes.
+Most captures are other people's and not part of this repository (../shared or SONDE_SHARED). Without that folder the
+captures of our own are compared, which stand in tests/data/profile, and every other pair counts as skipped;
+pairs.txt names them all. --keep makes the kept part and pairs.txt again from the folder.
 
-    goldens.py [--sonde PROGRAM] [--only SUBSTR] [--verbose N] [--table docs/profile_numbers.md]
+    goldens.py [--sonde PROGRAM] [--only SUBSTR] [--verbose N] [--table docs/profile_numbers.md] [--kept] [--keep]
 """
 
 import argparse
 import collections
+import contextlib
 import fnmatch
 import functools
 import gzip
-import importlib.util
 import json
 import os
 import re
 import subprocess
 import sys
+import tarfile
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import compare_profile  # noqa: E402
 import goldens_torch  # noqa: E402
 
 ROOT = HERE.parent.parent
@@ -80,11 +84,38 @@ def shared_folder():
     return None
 
 
-def comparer(shared):
-    spec = importlib.util.spec_from_file_location("compare_profile", shared / "tools" / "compare_profile.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+KEPT = ROOT / "tests" / "data" / "profile"
+
+
+@contextlib.contextmanager
+def kept_samples():
+    """The captures and recordings of the tree, laid out like the shared folder."""
+    with tempfile.TemporaryDirectory(prefix="sonde_goldens_") as folder:
+        for name in ("goldens.tar", "captures.tar"):
+            with tarfile.open(KEPT / name) as archive:
+                archive.extractall(folder, filter="data")
+        for capture in (p.name for p in (Path(folder) / "goldens").iterdir()):
+            target = Path(folder) / "B" / capture
+            if not target.is_dir():
+                target.mkdir(parents=True)
+                for file in KEPT.glob(f"{capture}.*.gz"):
+                    (target / file.name.removeprefix(f"{capture}.").replace("xplane", "vm.xplane")).symlink_to(file)
+        yield Path(folder)
+
+
+def keep(samples):
+    """Packs what kept_samples() needs: recordings of the captures of our own, and those captures that stand nowhere else in the tree."""
+    chosen = list(pairs(samples / "goldens"))
+    own = sorted({p[0] for p in chosen if (samples / "B" / p[0]).is_dir()})
+    recordings = {p[3] for p in chosen if p[0] in own} | {d for c in own for d in (samples / "goldens" / c).glob("trace_digest~*.neutral.json.gz")}
+    captures = {f for c in own if not list(KEPT.glob(f"{c}.*.gz")) for f in (samples / "B" / c).glob("*") if ".trace.json" not in f.name or ".pt." in f.name}
+    for name, files in (("goldens.tar", recordings), ("captures.tar", captures)):
+        with tarfile.open(KEPT / name, "w") as archive:
+            for file in sorted(files):
+                entry = tarfile.TarInfo(str(file.relative_to(samples)))
+                entry.size, entry.mode = file.stat().st_size, 0o644
+                archive.addfile(entry, file.open("rb"))
+    (HERE / "pairs.txt").write_text("".join(f"{c}/{t}\n" for c, t, *_ in chosen))
 
 
 def pairs(goldens):
@@ -306,19 +337,26 @@ def main():
     parser.add_argument("--sonde", default=str(ROOT / "build" / "release" / "sonde"))
     parser.add_argument("--only", default="", help="pairs capture/tool that contain this text")
     parser.add_argument("--verbose", type=int, default=0, help="differences shown of every pair")
+    parser.add_argument("--kept", action="store_true", help="only what stands in the tree, as on a machine without ../shared")
+    parser.add_argument("--keep", action="store_true", help="pack that part again from ../shared")
     parser.add_argument("--table", help="Markdown file whose tables are made again")
     options = parser.parse_args()
     shared = shared_folder()
-    if not shared:
-        print("skipped: the sample captures (../shared/profile_samples) are not on this machine")
-        print("1 passed, 0 failed")
-        return 0
-    compare, samples = comparer(shared), shared / "profile_samples"
+    if options.keep:
+        return keep(shared / "profile_samples")
+    if shared and not options.kept:
+        return compare_all(shared / "profile_samples", options, whole=True)
+    with kept_samples() as samples:
+        return compare_all(samples, options, whole=False)
+
+
+def compare_all(samples, options, whole):
+    everything = [name for name in (HERE / "pairs.txt").read_text().split("\n") if options.only in name and name]
     rules = [rule for name in ("differences.json", "differences_torch.json") for rule in json.loads((HERE / name).read_text())["differences"]]
     used, only_sonde, rows, failed = collections.Counter(), collections.Counter(), [], 0
     chosen = [p for p in pairs(samples / "goldens") if options.only in f"{p[0]}/{p[1]}"]
     with ThreadPoolExecutor(2) as workers:
-        for outcome, pair_used, pair_only in workers.map(lambda p: examine(compare, samples, options.sonde, rules, p), chosen):
+        for outcome, pair_used, pair_only in workers.map(lambda p: examine(compare_profile, samples, options.sonde, rules, p), chosen):
             used.update(pair_used)
             only_sonde.update(pair_only)
             rows.append(outcome)
@@ -334,17 +372,23 @@ def main():
     if options.table:
         write_table(Path(options.table), rows, rules, used, only_sonde)
     unused = [rule["id"] for rule in rules if rule["id"] not in used and rule["id"] not in only_sonde]
-    if unused and not options.only:
+    if whole and unused and not options.only:
         print(f"rules of differences.json that excuse nothing: {', '.join(unused)}")
         failed += 1
     recorded, left_out, equal = (sum(getattr(r, f) for r in rows) for f in ("recorded", "excused", "equal"))
-    if not options.only and left_out > EXCUSED_SHARE * recorded:
+    if whole and not options.only and left_out > EXCUSED_SHARE * recorded:
         print(f"the list excuses {100 * left_out / recorded:.1f} % of the recorded cells, more than {100 * EXCUSED_SHARE:.0f} %")
         failed += 1
     print(f"{recorded} recorded cells: {equal} equal, {left_out} excused ({100 * left_out / max(1, recorded):.2f} %), "
           f"{recorded - left_out - equal} wrong; equal of those not excused {100 * equal / max(1, recorded - left_out):.2f} %; "
           f"{sum(only_sonde.values())} rows only Sonde has")
-    print(f"{len(rows) - min(failed, len(rows))} passed, {failed} failed")
+    skipped = len(everything) - len(rows)
+    if whole and skipped:
+        print("pairs.txt does not name the pairs of ../shared/profile_samples: goldens.py --keep")
+        failed, skipped = failed + 1, 0
+    if skipped:
+        print(f"skipped: [{skipped}] captures of other people (../shared/profile_samples) are not on this machine")
+    print(f"{len(rows) - min(failed, len(rows))} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
 

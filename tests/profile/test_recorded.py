@@ -39,9 +39,9 @@ def test_recorded_results_as_the_classic_plugin_showed_them(capture, tool):
     golden = SHARED / "profile_samples" / "goldens" / capture / f"recorded.{tool}.neutral.json.gz"
     if not golden.exists():
         pytest.skip(f"no recorded {tool} of {capture}")
-    spec = importlib.util.spec_from_file_location("compare_profile", SHARED / "tools" / "compare_profile.py")
-    compare = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(compare)
+    sys.path.insert(0, str(ROOT / "tests" / "profile"))
+    import compare_profile as compare
+
     folder = SHARED / "profile_samples" / "A" / capture
     run = profile(folder, "--tool", tool, "--format", "neutral")
     assert run.returncode == 0, run.stderr

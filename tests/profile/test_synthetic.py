@@ -1,5 +1,5 @@
 """Findings and steps on captures whose causes are known, because they are made: see the test cases of the
-recommendations' specification. Skipped where the maker of the captures (../shared or SONDE_SHARED) is absent."""
+recommendations' specification."""
 
 import json
 import os
@@ -11,9 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SONDE = os.environ.get("SONDE_BINARY", str(ROOT / "build" / "release" / "sonde"))
-MAKER = Path(os.environ.get("SONDE_SHARED", ROOT.parent / "shared")) / "tools" / "make_synth_xspace.py"
-
-pytestmark = pytest.mark.skipif(not MAKER.exists(), reason="the shared maker of synthetic captures is not on this machine")
+MAKER = ROOT / "tests" / "profile" / "make_synth_xspace.py"
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 SONDE = os.environ.get("SONDE_BINARY", str(ROOT / "build" / "release" / "sonde"))
 SHARED = Path(os.environ.get("SONDE_SHARED", ROOT.parent / "shared"))
-GENERATOR = SHARED / "tools" / "make_synth_trace.py"
+GENERATOR = ROOT / "tests" / "profile" / "make_synth_trace.py"
 SAMPLES = SHARED / "profile_samples"
 
-needs_generator = pytest.mark.skipif(not GENERATOR.exists(), reason="the trace generator is not on this machine")
 needs_samples = pytest.mark.skipif(not SAMPLES.exists(), reason="the sample captures are not on this machine")
 
 
@@ -41,7 +40,6 @@ def synthetic(folder, *flags, name="w.1.pt.trace.json"):
     return json.loads(expected.read_text())
 
 
-@needs_generator
 @pytest.mark.parametrize("era", [["modern"], ["abs"], ["abs", "--wrong-ext"], ["legacy"]], ids=lambda e: "".join(e))
 def test_synthetic_totals_are_exact_in_every_dialect(tmp_path, era):
     expected = synthetic(tmp_path, "--events", 3000, "--steps", 3, "--world", 1, "--era", *era)
@@ -123,7 +121,6 @@ def test_a_call_inside_a_child_is_taken_off_the_child_alone(tmp_path):
     assert mine["device_self_duration"] == 50
 
 
-@needs_generator
 def test_ranks_of_a_folder_are_one_session(tmp_path):
     for rank in (0, 1):
         synthetic(tmp_path, "--events", 20000, "--steps", 3, "--era", "legacy", "--world", 2, "--rank", rank, name=f"host_{rank}.1.pt.trace.json")

@@ -55,7 +55,7 @@ def place(name, packages):
 
 def main():
     build(sys.executable)
-    passed = failed = 0
+    passed = failed = skipped = 0
     environment = os.environ | {"PYTHONPATH": str(BUILD / "python"), "SONDE_KILLS": "200", "TF_CPP_MIN_LOG_LEVEL": "3"}
     # The wheel is built from nothing but the sources; objects the tree was built from before come from the compiler's cache.
     environment |= {
@@ -83,10 +83,11 @@ def main():
             command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
         )
         print(run.stdout)
-        count = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|errors?)", run.stdout.splitlines()[-1])}
+        count = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|errors?|skipped)", run.stdout.splitlines()[-1])}
         passed += count.get("passed", 0)
-        failed += sum(n for word, n in count.items() if word != "passed") or (1 if run.returncode else 0)
-    print(f"{passed} passed, {failed} failed")
+        skipped += count.get("skipped", 0)
+        failed += sum(n for word, n in count.items() if word not in ("passed", "skipped")) or (1 if run.returncode else 0)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
 
