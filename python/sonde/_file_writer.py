@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from typing import Any
 
@@ -39,6 +40,7 @@ class EventFileWriter:
             purge_step=purge_step,
             source=source,
         )
+        self._logdir = self._writer.folder  # file:// addresses name a folder
 
     def get_logdir(self) -> str:
         return self._logdir
@@ -56,6 +58,15 @@ class EventFileWriter:
         """Nothing to do: the next record opens a new file."""
 
 
+def _event_writer_class() -> type[EventFileWriter]:
+    """EventFileWriter, or the class derived from it that wandb's sync_tensorboard put in its place."""
+    for name in ("torch.utils.tensorboard.writer", "tensorboardX.writer"):
+        found = getattr(sys.modules.get(name), "EventFileWriter", None)
+        if isinstance(found, type) and found is not EventFileWriter and issubclass(found, EventFileWriter):
+            return found
+    return EventFileWriter
+
+
 class FileWriter:
     """torch.utils.tensorboard.FileWriter over Sonde's writer."""
 
@@ -68,7 +79,8 @@ class FileWriter:
         purge_step: int | None = None,
         source: str = _SOURCE,
     ) -> None:
-        self.event_writer = EventFileWriter(str(log_dir), max_queue, flush_secs, filename_suffix, purge_step, source)
+        made = _event_writer_class()
+        self.event_writer = made(str(log_dir), max_queue, flush_secs, filename_suffix, purge_step, source)
         self._writer = self.event_writer._writer
 
     def get_logdir(self) -> str:

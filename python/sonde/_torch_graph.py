@@ -117,24 +117,77 @@ def _encoded(node: _Node) -> Message:
     return out
 
 
-def graph(model: Any, args: Any, verbose: bool = False, use_strict_trace: bool = True) -> tuple[bytes, bytes]:
-    """GraphDef and RunMetadata (one CPU device) of a traced model."""
+def _traced(model: Any, args: Any, verbose: bool, strict: bool) -> list[_Node]:
     import torch
 
-    with _evaluating(model):
-        try:
-            trace = torch.jit.trace(model, args, strict=use_strict_trace)
-            traced = trace.graph
-            torch._C._jit_pass_inline(traced)
-        except RuntimeError as problem:
-            print(problem)
-            print("Error occurs, No graph saved")
-            raise
+    trace = torch.jit.trace(model, args, strict=strict)
+    traced = trace.graph
+    torch._C._jit_pass_inline(traced)
     if verbose:
         print(traced)
-    message = Message()
-    for node in _nodes(traced, trace):
-        message.bytes(1, _encoded(node))
-    message.bytes(4, Message().varint(1, 22))
-    device = Message().bytes(1, Message().bytes(1, Message().text(1, "/device:CPU:0")))
-    return bytes(message), bytes(device)
+    return _nodes(traced, trace)
+
+
+def _exported(model: Any, args: Any) -> list[_Node]:
+    """torch.export: for models that a trace cannot follow."""
+    import torch
+
+    inputs = args if isinstance(args, tuple) else (args,)
+    nodes = []
+    for node in torch.export.export(model, inputs).graph.nodes:
+        stack = node.meta.get("nn_module_stack") or {}
+        path = next(reversed(stack.values()), ("", ""))[0] if stack else ""
+        value = node.meta.get("val")
+        nodes.append(
+            _Node(
+                node.name,
+                "IO Node" if node.op in ("placeholder", "output") else str(node.target),
+                [one.name for one in node.all_input_nodes],
+                size=list(value.shape) if hasattr(value, "shape") and all(isinstance(d, int) for d in value.shape) else None,
+                scope="/".join([type(model).__name__, *filter(None, path.split("."))]),
+            )
+        )
+    full = {node.name: f"{node.scope}/{node.name}" for node in nodes}
+    for node in nodes:
+        node.name, node.inputs = full[node.name], [full[one] for one in node.inputs]
+    return nodes
+
+
+def _module_tree(model: Any) -> list[_Node]:
+    """The modules alone, without data flow: what is known of any model."""
+    base = type(model).__name__
+    nodes = []
+    for path, module in model.named_modules():
+        if path and not any(True for _ in module.children()):
+            count = sum(p.numel() for p in module.parameters())
+            nodes.append(_Node(f"{base}/{path.replace('.', '/')}", type(module).__name__, attributes=f"parameters: {count}"))
+    return nodes
+
+
+def graph(
+    model: Any, args: Any, verbose: bool = False, use_strict_trace: bool = True
+) -> tuple[tuple[bytes, bytes] | None, str]:
+    """GraphDef and RunMetadata (one CPU device) of a model, and a note when it is not the traced one.
+
+    Never raises: a model that cannot be traced is exported, or drawn as the tree of its modules.
+    """
+    first = ""
+    ways = [lambda: _traced(model, args, verbose, use_strict_trace), lambda: _exported(model, args), lambda: _module_tree(model)]
+    names = ["traced", "exported graph", "module tree"]
+    with _evaluating(model):
+        for way, name in zip(ways, names, strict=True):
+            try:
+                nodes = way()
+            except Exception as problem:  # noqa: BLE001 - torch raises what the model's own code raises
+                first = first or f"{type(problem).__name__}: {str(problem).strip().splitlines()[0] if str(problem) else ''}"
+                continue
+            if not nodes:
+                continue
+            message = Message()
+            for node in nodes:
+                message.bytes(1, _encoded(node))
+            message.bytes(4, Message().varint(1, 22))
+            device = Message().bytes(1, Message().bytes(1, Message().text(1, "/device:CPU:0")))
+            note = f"add_graph could not trace the model ({first}); its {name} is logged instead" if first else ""
+            return (bytes(message), bytes(device)), note
+    return None, f"add_graph: no graph could be made of the model ({first})"

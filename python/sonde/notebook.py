@@ -118,33 +118,77 @@ def start(args_string: str) -> None:
     """Show the page for these arguments, starting a server unless one with the same is running."""
     arguments = shlex.split(args_string, comments=True)
     say = _Status("Launching Sonde...")
+    extra = _for_this_notebook(arguments)
+    arguments = [*arguments, *extra]
     key = cache_key(arguments)
     running = _find(key)
-    if running is not None:
+    # A server with a token that another notebook started would show its login page here.
+    if running is not None and (not extra or running.pid in _tokens):
         say(
             f"Reusing Sonde on port {running.port} (pid {running.pid}), started {running.age} ago. (Use '!kill {running.pid}' to kill it.)"
         )
-        _show(running.port, None, running.path_prefix)
+        _show(running.port, None, running.path_prefix, _tokens.get(running.pid, ""))
         return
-    outcome = _launch(arguments, key)
+    outcome = _launch(arguments, key, has_token=bool(extra))
     if isinstance(outcome, Instance):
         say("")
-        _show(outcome.port, None, outcome.path_prefix)
+        _show(outcome.port, None, outcome.path_prefix, _tokens.get(outcome.pid, ""))
     else:
         say(outcome)
 
 
-def _launch(arguments: Sequence[str], key: str, timeout_s: float = 60) -> Instance | str:
+# The sites that show notebooks of hosted services in frames, by a variable that tells the service.
+_HOSTED = {
+    "COLAB_RELEASE_TAG": ("https://colab.research.google.com", "https://*.googleusercontent.com"),
+    "KAGGLE_KERNEL_RUN_TYPE": ("https://*.kaggle.com", "https://*.kaggle.net", "https://*.kaggleusercontent.com"),
+    "SAGEMAKER_APP_TYPE": ("https://*.sagemaker.aws",),
+    "SAGEMAKER_INTERNAL_IMAGE_URI": ("https://*.sagemaker.aws",),
+    "CODESPACES": ("https://*.github.dev", "https://*.app.github.dev", "https://vscode.dev"),
+    "VSCODE_PROXY_URI": ("https://vscode.dev", "https://*.vscode-cdn.net", "https://*.github.dev"),
+}
+_tokens: dict[int, str] = {}  # of the servers started here, by process
+
+
+def _is_open(arguments: Sequence[str]) -> bool:
+    """Whether the arguments make the server listen beyond this machine."""
+    text = " ".join(arguments)
+    hosts = [b for a, b in zip(arguments, arguments[1:]) if a == "--host"]
+    hosts += [a.split("=", 1)[1] for a in arguments if a.startswith("--host=")]
+    return "--bind_all" in text or any(h not in ("localhost", "127.0.0.1", "::1", "") for h in hosts)
+
+
+def _for_this_notebook(arguments: Sequence[str]) -> Sequence[str]:
+    """What a server started from here needs to be seen from here, as further arguments.
+
+    Behind a proxy the page is asked for by the proxy's name and shown inside the service's frame. The server then
+    answers to any name, but only to who has the token, which the cell passes by itself.
+    """
+    ancestors = sorted({site for name, sites in _HOSTED.items() if os.environ.get(name) for site in sites})
+    is_proxied = bool(ancestors) or page_url(0) is not None
+    given = " ".join(arguments)
+    if "--auth" in given or not (is_proxied or _is_open(arguments)):
+        return []
+    extra = ["--auth=token"]
+    if is_proxied and "--allow_host" not in given:
+        extra.append("--allow_host=*")
+    if "--frame_ancestors" not in given:
+        extra += [f"--frame_ancestors={site}" for site in ancestors]
+    return extra
+
+
+def _launch(arguments: Sequence[str], key: str, timeout_s: float = 60, has_token: bool = False) -> Instance | str:
     """Starts a server and waits for its note; a text says why there is none."""
     try:
-        binary = os.environ.get("TENSORBOARD_BINARY") or program()
+        binary = program()
     except FileNotFoundError:
         return textwrap.fill(
             "ERROR: Could not find `sonde`. Please ensure that your PATH contains an executable `sonde` program, or "
             "explicitly specify the path to it by setting the `SONDE_BINARY` environment variable.",
             70,
         )
-    environment = {name: value for name, value in os.environ.items() if name not in _HIDDEN}
+    token = secrets.token_hex(16)
+    variables = {"SONDE_TOKEN": token} if has_token else {}
+    environment = {name: value for name, value in os.environ.items() if name not in _HIDDEN} | variables
     with tempfile.TemporaryFile(prefix=".sonde-stdout-") as out, tempfile.TemporaryFile(prefix=".sonde-stderr-") as err:
         try:
             process = subprocess.Popen(
@@ -163,8 +207,10 @@ def _launch(arguments: Sequence[str], key: str, timeout_s: float = 60) -> Instan
             code = process.poll()
             if code is not None:
                 return _failure(code, out, err)
-            running = _find(key)
+            running = next((one for one in instances() if one.pid == process.pid and one.cache_key == key), None)
             if running is not None:
+                if variables:
+                    _tokens[running.pid] = token
                 return running
         return f"ERROR: Timed out waiting for Sonde to start. It may still be running as pid {process.pid}."
 
@@ -190,7 +236,8 @@ def display(port: int | None = None, height: int | None = None) -> None:
         port, prefix = newest.port, newest.path_prefix
     else:
         prefix = next((one.path_prefix for one in instances() if one.port == port), "")
-    _show(port, height, prefix)
+    pid = next((one.pid for one in instances() if one.port == port), 0)
+    _show(port, height, prefix, _tokens.get(pid, ""))
 
 
 def _context() -> str:
@@ -216,13 +263,16 @@ def _importable(name: str) -> bool:
 def page_url(port: int, path_prefix: str = "") -> str | None:
     """Where the browser finds the server when that is not simply another port of the notebook's host.
 
-    In this order: $SONDE_PROXY_URL or $TENSORBOARD_PROXY_URL (`%PORT%` is replaced), jupyter-server-proxy when the
-    notebook runs behind JupyterHub or a base URL.
+    In this order: $SONDE_PROXY_URL or $TENSORBOARD_PROXY_URL (`%PORT%` is replaced), $VSCODE_PROXY_URI (`{{port}}`
+    is), jupyter-server-proxy when the notebook runs behind JupyterHub or a base URL.
     """
     prefix = "/" + path_prefix.strip("/") + "/" if path_prefix.strip("/") else "/"
     template = os.environ.get("SONDE_PROXY_URL") or os.environ.get("TENSORBOARD_PROXY_URL")
     if template:
         return template.replace("%PORT%", str(port)).rstrip("/") + prefix
+    template = os.environ.get("VSCODE_PROXY_URI")
+    if template:
+        return template.replace("{{port}}", str(port)).rstrip("/") + prefix
     base = os.environ.get("JUPYTERHUB_SERVICE_PREFIX")
     if base and _importable("jupyter_server_proxy"):
         return f"{base.rstrip('/')}/proxy/{port}{prefix}"
@@ -246,6 +296,7 @@ _FRAME = """
       url.port = %(port)d;
       url.pathname = %(path)s;
     }
+    if (%(token)s) url.searchParams.set("token", %(token)s);
     frame.src = url;
   })();
 </script>
@@ -255,6 +306,7 @@ _COLAB = """
 (async () => {
   const url = new URL(await google.colab.kernel.proxyPort(%(port)d, {'cache': true}));
   url.searchParams.set('tensorboardColab', 'true');
+  if (%(token)s) url.searchParams.set('token', %(token)s);
   const frame = document.createElement('iframe');
   frame.src = url;
   frame.setAttribute('width', '100%%');
@@ -265,7 +317,7 @@ _COLAB = """
 """
 
 
-def frame_html(port: int, height: int, path_prefix: str = "") -> str:
+def frame_html(port: int, height: int, path_prefix: str = "", token: str = "") -> str:
     """The HTML that puts the page into the output of a cell."""
     name = f"sonde-frame-{secrets.token_hex(8)}"
     prefix = "/" + path_prefix.strip("/") + "/" if path_prefix.strip("/") else "/"
@@ -276,21 +328,22 @@ def frame_html(port: int, height: int, path_prefix: str = "") -> str:
         "port": port,
         "url": json.dumps(page_url(port, path_prefix)),
         "path": json.dumps(prefix),
+        "token": json.dumps(token),
     }
     return _FRAME % values
 
 
-def _show(port: int, height: int | None, path_prefix: str = "") -> None:
+def _show(port: int, height: int | None, path_prefix: str = "", token: str = "") -> None:
     height = 800 if height is None else int(height)
     where = _context()
     if where == "colab":
         import IPython.display
 
-        IPython.display.display(IPython.display.Javascript(_COLAB % {"port": port, "height": height}))
+        IPython.display.display(IPython.display.Javascript(_COLAB % {"port": port, "height": height, "token": json.dumps(token)}))
     elif where == "jupyter":
         import IPython.display
 
-        IPython.display.display(IPython.display.HTML(frame_html(port, height, path_prefix)))
+        IPython.display.display(IPython.display.HTML(frame_html(port, height, path_prefix, token)))
     else:
         print(
             f"Please visit {page_url(port, path_prefix) or f'http://localhost:{port}' + ('/' + path_prefix.strip('/') if path_prefix.strip('/') else '')} in a web browser."

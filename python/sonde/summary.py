@@ -15,6 +15,8 @@ from typing import Any
 
 from . import _sonde
 from ._arrays import as_array, native, to_step
+from ._deferred import deferrable
+from ._deferred import name_scope as tensorflow_scope
 from ._wire import Message, Summary, metadata, strings, value
 from ._wire import summary as make_summary
 
@@ -174,9 +176,10 @@ def _record(kind: str, name: str, step: Any, build: Callable[[str], bytes]) -> b
     if not should_record_summaries():
         return False
     at = _step(step)
-    return _state.writer._add(build(_state.scope + (name or kind)), at)
+    return _state.writer._add(build(tensorflow_scope() + _state.scope + (name or kind)), at)
 
 
+@deferrable(_state, "scalar_summary")
 def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> bool:
     if not should_record_summaries():
         return False
@@ -201,6 +204,7 @@ def _float32(number: float) -> float:
         return number  # the exact value travels beside the infinite float
 
 
+@deferrable(_state, "histogram_summary")
 def histogram(
     name: str, data: Any, step: Any = None, buckets: int | None = None, description: str | None = None
 ) -> bool:
@@ -217,6 +221,7 @@ def _numeric(data: Any) -> Any:
     return array.astype(float) if array.dtype.kind not in "fiub" else array
 
 
+@deferrable(_state, "image_summary")
 def image(name: str, data: Any, step: Any = None, max_outputs: int | None = 3, description: str | None = None) -> bool:
     def build(tag: str) -> bytes:
         array = as_array(data() if callable(data) else data)
@@ -229,6 +234,7 @@ def image(name: str, data: Any, step: Any = None, max_outputs: int | None = 3, d
     return _record("image_summary", name, step, build)
 
 
+@deferrable(_state, "audio_summary")
 def audio(
     name: str,
     data: Any,
@@ -252,6 +258,7 @@ def audio(
     return _record("audio_summary", name, step, build)
 
 
+@deferrable(_state, "text_summary")
 def text(name: str, data: Any, step: Any = None, description: str | None = None) -> bool:
     def build(tag: str) -> bytes:
         cells, dims = _text_cells(data() if callable(data) else data)
@@ -274,6 +281,7 @@ def _text_cells(data: Any) -> tuple[list[bytes], tuple[int, ...]]:
     return [c.encode() if isinstance(c, str) else c for c in cells], array.shape
 
 
+@deferrable(_state, "write")
 def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: Any = None) -> bool:
     """A raw tensor with metadata of your own (a SummaryMetadata message or its bytes)."""
     if not should_record_summaries():
@@ -305,6 +313,7 @@ def _only_value(summary: bytes) -> bytes:
     return summary[at + 1 :]
 
 
+@deferrable(_state, "pr_curve_summary")
 def pr_curve(
     name: str,
     labels: Any,
@@ -325,6 +334,7 @@ def pr_curve(
     return _record("pr_curve_summary", name, step, build)
 
 
+@deferrable(_state, "mesh_summary")
 def mesh(
     name: str,
     vertices: Any,
@@ -353,6 +363,7 @@ def mesh(
     return _record("mesh_summary", name, step, build)
 
 
+@deferrable(_state, "video_summary")
 def video(name: str, data: Any, step: Any = None, fps: float = 4, description: str | None = None) -> bool:
     """Frames [t, h, w, c] as an animated GIF, or the bytes of a finished GIF, MP4 or WebM."""
 

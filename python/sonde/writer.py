@@ -7,6 +7,7 @@ writer.add_scalar("loss", 0.5, step)
 from __future__ import annotations
 
 import os
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,8 @@ class SummaryWriter(_sonde.ScalarLog):
         self.purge_step = None
         self._first = self.file_writer
         self._embeddings: list[Any] = []
+        self._problem = ""
+        self._dropped = 0
         self.default_bins = _sonde.growing_edges()
         super().__init__(self.file_writer._writer)
 
@@ -224,7 +227,11 @@ class SummaryWriter(_sonde.ScalarLog):
     ) -> None:
         from ._torch_graph import graph
 
-        self._get_file_writer().add_graph(graph(model, input_to_model, verbose, use_strict_trace))
+        made, note = graph(model, input_to_model, verbose, use_strict_trace)
+        if note:
+            self._lost(note, counts=made is None)
+        if made is not None:
+            self._get_file_writer().add_graph(made)
 
     @staticmethod
     def _encode(rawstr: str) -> str:
@@ -243,12 +250,14 @@ class SummaryWriter(_sonde.ScalarLog):
 
         step = 0 if global_step is None else global_step
         subdir = f"{str(step).zfill(5)}/{self._encode(tag)}"
-        entry = write_embedding(
-            self._get_file_writer().get_logdir(), subdir, make_np(mat), metadata, label_img, metadata_header
-        )
-        entry.tensor_name = f"{tag}:{str(step).zfill(5)}"
-        self._embeddings.append(entry)
-        visualize_embeddings(self._get_file_writer().get_logdir(), ProjectorConfig(embeddings=self._embeddings))
+        folder = self._get_file_writer().get_logdir()
+        try:
+            entry = write_embedding(folder, subdir, make_np(mat), metadata, label_img, metadata_header)
+            entry.tensor_name = f"{tag}:{str(step).zfill(5)}"
+            self._embeddings.append(entry)
+            visualize_embeddings(folder, ProjectorConfig(embeddings=self._embeddings))
+        except OSError as problem:
+            self._lost(f"embedding '{tag}' of step {step} is lost: {problem}")
 
     def add_pr_curve(
         self,
@@ -336,6 +345,23 @@ class SummaryWriter(_sonde.ScalarLog):
         for tag, value in metrics.items():
             writer._writer.rounded_scalar(tag, self._number(value), to_step(metric_step))
         writer.close()
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the log, or an empty text. Logging never raises because of the disk."""
+        return next((w._writer.problem for w in self._writers() if w._writer.problem), self._problem)
+
+    @property
+    def dropped(self) -> int:
+        """How many records were lost so far."""
+        return self._dropped + sum(w._writer.dropped for w in self._writers())
+
+    def _lost(self, problem: str, counts: bool = True) -> None:
+        """Training goes on; the loss is said once, and counted."""
+        self._dropped += counts
+        if problem != self._problem:
+            print(f"sonde: logging: {problem}", file=sys.stderr)
+        self._problem = problem
 
     def flush(self) -> None:
         """Return when everything logged so far has been written."""

@@ -120,12 +120,25 @@ Result<http::Access> access_of(const ServeOptions& options, const Binding& bindi
   for (const std::string& host : options.allow_hosts) {
     access.hosts.push_back(http::host_name(host));
   }
+  for (const std::string& site : options.frame_ancestors) {
+    const bool is_source = !site.empty() && std::ranges::all_of(site, [](unsigned char c) {
+      return c > ' ' && c < 0x7f && c != ';' && c != ',' && c != '\'' && c != '"';
+    });
+    if (!is_source) {
+      return fail(Code::kInvalid,
+                  fmt::format("--frame_ancestors '{}' is not the address of a site; write it as "
+                              "https://host or https://*.domain",
+                              site));
+    }
+    access.frame_ancestors.push_back(site);
+  }
   if (binding.is_loopback && !options.host.empty()) {
     access.hosts.push_back(http::host_name(options.host));
   }
-  // Notebooks name the host they proxy through in this variable.
-  if (const char* proxy = std::getenv("TENSORBOARD_PROXY_URL")) {
-    const std::string_view url = proxy;
+  // Notebooks name the host they proxy through in these variables.
+  for (const char* name : {"SONDE_PROXY_URL", "TENSORBOARD_PROXY_URL", "VSCODE_PROXY_URI"}) {
+    const char* proxy = std::getenv(name);
+    const std::string_view url = proxy ? proxy : "";
     if (const size_t scheme = url.find("://"); scheme != std::string_view::npos) {
       const std::string_view rest = url.substr(scheme + 3);
       access.hosts.push_back(http::host_name(rest.substr(0, rest.find('/'))));
@@ -133,6 +146,12 @@ Result<http::Access> access_of(const ServeOptions& options, const Binding& bindi
   }
   const bool wanted = options.auth == "token" || !options.auth_token_file.empty() ||
                       (options.auth == "auto" && !binding.is_loopback);
+  const bool any_host = std::ranges::find(options.allow_hosts, "*") != options.allow_hosts.end();
+  if (any_host && !wanted) {
+    return fail(Code::kInvalid,
+                "--allow_host '*' answers to every name and needs a token: add --auth token");
+  }
+  if (any_host) access.check_host = access.check_origin = false;
   if (!wanted) return access;
   if (!options.auth_token_file.empty()) {
     SONDE_TRY(token, token_of_file(options.auth_token_file));

@@ -113,7 +113,8 @@ void append_value(std::string& out, const event::ValueView& value, const Series&
       }
     }
   }
-  if (value.kind == event::ValueKind::kSimple) return json.number(double{value.simple});
+  if (value.kind == event::ValueKind::kSimple)
+    return json.number(value.has_exact ? value.exact : double{value.simple});
   json.null();
 }
 

@@ -86,6 +86,7 @@ void add_flags(Flags& flags, ServeOptions& o, std::string& port, std::string& re
   flags.text("keyfile", o.keyfile);
   flags.text("unix_socket", o.unix_socket);
   flags.list("allow_host", o.allow_hosts);
+  flags.list("frame_ancestors", o.frame_ancestors);
   flags.choice("compression", o.compression, {"auto", "always", "never"});
   flags.text("sidecar", o.sidecar);
   flags.on("read_only", o.read_only);

@@ -99,7 +99,7 @@ bool host_allowed(const Access& access, std::string_view host) {
 
 bool is_foreign(const Access& access, const Head& head) {
   const std::string_view origin = head.header("origin");
-  if (!origin.empty()) {
+  if (!origin.empty() && access.check_origin) {
     const size_t scheme = origin.find("://");
     const std::string_view authority =
         scheme == std::string_view::npos ? std::string_view() : origin.substr(scheme + 3);

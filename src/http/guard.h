@@ -16,7 +16,10 @@ struct Access {
   std::string token;               // empty: no token is asked for
   std::string cookie = "sonde";    // its name; cookies are shared by all ports of a host
   bool check_host = true;          // bound to loopback: only names of this machine are served
+  bool check_origin = true;        // false: Origin need not match Host (behind proxies of any name)
   std::vector<std::string> hosts;  // further names that may be in Host and in Origin
+  std::vector<std::string>
+      frame_ancestors;  // sites that may show the page in a frame (CSP sources)
 };
 
 // 16 random bytes in hexadecimal, from the system's generator.

@@ -300,7 +300,8 @@ std::string_view Reply::body() const {
   return whole.substr(std::min(offset, whole.size()), length);
 }
 
-Policy make_policy(const std::vector<std::string>& frame_hosts) {
+Policy make_policy(const std::vector<std::string>& frame_hosts,
+                   const std::vector<std::string>& frame_ancestors) {
   Policy policy;
   policy.security_headers =
       "X-Content-Type-Options: nosniff\r\n"
@@ -315,8 +316,9 @@ Policy make_policy(const std::vector<std::string>& frame_hosts) {
       "frame-ancestors 'self' http://localhost:* https://localhost:* http://127.0.0.1:* "
       "vscode-webview:";
   for (const std::string& host : frame_hosts) {
-    policy.csp += " http://" + host + ":* https://" + host + ":*";
+    if (host != "*") policy.csp += " http://" + host + ":* https://" + host + ":*";
   }
+  for (const std::string& site : frame_ancestors) policy.csp += " " + site;
   return policy;
 }
 

@@ -19,7 +19,8 @@ struct Policy {
   std::string csp;               // of an answer that brings none of its own
 };
 // `frame_hosts` may show the page in a frame beside notebooks on this machine.
-Policy make_policy(const std::vector<std::string>& frame_hosts);
+Policy make_policy(const std::vector<std::string>& frame_hosts,
+                   const std::vector<std::string>& frame_ancestors = {});
 
 // kCheap: only what a browser of today unpacks and what is packed within about 2 ms.
 enum class Compress : uint8_t { kNo, kCheap, kYes };

@@ -116,7 +116,7 @@ Site::Site(SiteOptions options, const api::Context& context, Metrics& metrics)
     : options_(std::move(options)),
       context_(context),
       metrics_(metrics),
-      policy_(make_policy(options_.access.hosts)),
+      policy_(make_policy(options_.access.hosts, options_.access.frame_ancestors)),
       cost_us_(std::make_unique<std::atomic<uint32_t>[]>(api::all_routes().size())) {
   for (size_t i = 0; i < api::all_routes().size(); ++i) cost_us_[i] = kUnknownUs;
 }

@@ -32,12 +32,12 @@ PLACES = [
             "soundfile",
             "matplotlib",
         ],
-        ["test_live.py", "test_frameworks.py", "test_examples.py", "test_profile_live.py"],
+        ["test_live.py", "test_frameworks.py", "test_examples.py", "test_profile_live.py", "test_dropin.py"],
     ),
     (
         "tf",
         [*COMMON, "tensorflow-cpu", "keras", "jax"],
-        ["test_live.py", "test_same_files.py", "test_tensorflow.py", "test_originals.py", "test_examples.py"],
+        ["test_live.py", "test_same_files.py", "test_tensorflow.py", "test_originals.py", "test_examples.py", "test_compiled.py"],
     ),
     ("jupyter", [*COMMON, "jupyterlab"], ["test_notebook.py"]),
 ]

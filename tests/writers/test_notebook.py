@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -69,10 +71,11 @@ def test_display_without_servers(notes):
         ({}, None),
         ({"TENSORBOARD_PROXY_URL": "https://hub/user/x/proxy/%PORT%/"}, "https://hub/user/x/proxy/6006/"),
         ({"SONDE_PROXY_URL": "/p/%PORT%", "TENSORBOARD_PROXY_URL": "/other"}, "/p/6006/"),
+        ({"VSCODE_PROXY_URI": "https://code.example/proxy/{{port}}/"}, "https://code.example/proxy/6006/"),
     ],
 )
 def test_proxies(monkeypatch, environment, expected):
-    for name in ("SONDE_PROXY_URL", "TENSORBOARD_PROXY_URL", "JUPYTERHUB_SERVICE_PREFIX"):
+    for name in ("SONDE_PROXY_URL", "TENSORBOARD_PROXY_URL", "VSCODE_PROXY_URI", "JUPYTERHUB_SERVICE_PREFIX"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -85,7 +88,8 @@ def test_failure_to_start_is_told(notes, monkeypatch):
     script = Path(os.environ["TMPDIR"]) / "broken"
     script.write_text("#!/bin/sh\necho nothing works >&2\nexit 3\n")
     script.chmod(0o755)
-    monkeypatch.setenv("TENSORBOARD_BINARY", str(script))
+    monkeypatch.setenv("SONDE_BINARY", str(script))
+    monkeypatch.setenv("TENSORBOARD_BINARY", "/bin/true")  # another program, never started
     said = notebook._launch(["--logdir", "x"], "key")
     assert said == "ERROR: Failed to launch Sonde (exited with 3).\nContents of stderr:\nnothing works"
 
@@ -111,6 +115,36 @@ def test_a_running_server_is_reused(notes, started, tmp_path, monkeypatch, capsy
     assert len(notebook.instances()) == 1
     notebook.display()
     assert "Selecting Sonde with logdir" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not PROGRAM.exists(), reason="build/release has no sonde")
+@pytest.mark.parametrize(
+    ("arguments", "environment"),
+    [("--host 127.0.0.2", {}), ("", {"SONDE_PROXY_URL": "https://hub.example/user/me/proxy/%PORT%/"})],
+)
+def test_a_server_behind_a_proxy_opens_with_the_token_of_the_cell(
+    notes, started, tmp_path, monkeypatch, arguments, environment
+):
+    monkeypatch.setenv("SONDE_BINARY", str(PROGRAM))
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    shown = []
+    monkeypatch.setattr(notebook, "_show", lambda port, height, prefix, token: shown.append((port, token)))
+    notebook.start(f"--logdir {tmp_path} --port 0 {arguments}")
+    ((port, token),) = shown
+    host = "127.0.0.2" if arguments else "127.0.0.1"
+
+    def status(path):
+        request = urllib.request.Request(f"http://{host}:{port}{path}", headers={"Host": "hub.example"})
+        try:
+            return urllib.request.urlopen(request).status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    if environment:  # --host 127.0.0.2 is this machine still, so it asks for no token by itself
+        assert status("/api/v1/info") in (401, 403)
+    assert len(token) == 32 and status(f"/api/v1/info?token={token}") == 200
+    assert f'"{token}"' in notebook.frame_html(port, 100, "", token)
 
 
 def free_port():

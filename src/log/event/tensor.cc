@@ -382,9 +382,9 @@ Result<std::vector<std::string_view>> decode_strings(const TensorView& tensor, u
   return out;
 }
 
-// Sonde's own writer puts a double beside the float that TensorBoard reads, when the float had to
-// be rounded (src/writer/scalar_record.h).
-static std::optional<double> identical_op(const TensorView& tensor) {
+// Sonde's writer before 0.2 put a double beside the float of a tensor when the float had to be
+// rounded; today it stands beside a simple_value (kExactValueField).
+static std::optional<double> exact_double(const TensorView& tensor) {
   if (tensor.dtype != DataType::kFloat) return {};
   wire::Cursor cursor(tensor.message);
   for (wire::Field field; cursor.next(field);) {
@@ -404,7 +404,7 @@ Result<Number> decode_scalar(const TensorView& tensor) {
   SONDE_TRY(given, for_each_given(tensor, layout, 1, [&](Number n) { value = n; }));
   if (given == 0 && !tensor.content.empty())
     return fail(Code::kCorrupt, "the tensor's content is shorter than one element");
-  if (const auto exact = identical_op(tensor)) {
+  if (const auto exact = exact_double(tensor)) {
     value.type = NumberType::kFloat64;
     value.f64 = *exact;
   }

@@ -40,6 +40,11 @@ bool parse_value(Bytes message, ValueView& value) {
       value.simple = field.as_float();
       continue;
     }
+    if (field.number == kExactValueField && field.type == wire::Type::kFixed64) {
+      value.exact = field.as_double();
+      value.has_exact = true;
+      continue;
+    }
     if (!field.is_bytes()) continue;
     const auto set = [&](ValueKind kind) {
       value.kind = kind;

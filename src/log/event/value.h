@@ -56,12 +56,18 @@ enum class ValueKind : uint8_t {
   kMetaGraphDef,
 };
 
+// Sonde's writer puts the double a simple_value was rounded from into this field of Summary.Value,
+// which other readers skip.
+inline constexpr uint32_t kExactValueField = 1000;
+
 inline constexpr std::string_view kRunGraphTag = "__run_graph__";
 
 struct ValueView {
   std::string_view tag;  // node_name when a tensor's tag is empty
   ValueKind kind = ValueKind::kNone;
   float simple = 0;  // kSimple
+  double exact = 0;  // kSimple, when has_exact: what `simple` was rounded from
+  bool has_exact = false;
   Bytes body;      // the member's message: TensorProto, Summary.Image, HistogramProto, GraphDef ...
   Bytes metadata;  // SummaryMetadata
   bool has_metadata = false;

@@ -290,6 +290,10 @@ bool RecordDecoder::add_number(Part& part, const event::ValueView& value, const 
   if (value.kind == ValueKind::kSimple) {
     event::Number number;
     number.f32 = value.simple;
+    if (value.has_exact) {
+      number.type = event::NumberType::kFloat64;
+      number.f64 = value.exact;
+    }
     part.append(*columns_, bump_, place.step, place.wall_time, number);
     return true;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codec/wire.h"
+#include "log/event/value.h"
 
 namespace sonde::store {
 namespace {
@@ -12,7 +13,8 @@ constexpr size_t kMaxLayouts = 1024;
 // Where the one number of an event, and its tag, stand.
 struct Found {
   size_t value_at = 0;
-  uint8_t width = 0;  // 0: none, or not a form that can be short cut
+  size_t rounded_at = 0;  // of the float beside an exact double; 0: there is none
+  uint8_t width = 0;      // 0: none, or not a form that can be short cut
   size_t tag_at = 0, tag_length = 0;
 };
 
@@ -81,7 +83,7 @@ Found find_in_tensor(Bytes payload, size_t begin, size_t end) {
 Found find_value(Bytes payload, size_t begin, size_t end) {
   Found found;
   size_t tag_at = 0, tag_length = 0;
-  int bodies = 0, tags = 0;
+  int bodies = 0, tags = 0, exacts = 0;
   const bool ok =
       each_field(payload, begin, end, [&](uint32_t number, uint32_t type, size_t from, size_t to) {
         if (number == 1 && type == 2) {
@@ -90,8 +92,13 @@ Found find_value(Bytes payload, size_t begin, size_t end) {
           tag_length = to - from;
         } else if (number == 2 && type == 5) {
           ++bodies;
+          (found.width == 8 ? found.rounded_at : found.value_at) = from;
+          if (found.width != 8) found.width = 4;
+        } else if (number == event::kExactValueField && type == 1) {
+          if (++exacts > 1) return;
+          found.rounded_at = found.value_at;
           found.value_at = from;
-          found.width = 4;
+          found.width = 8;
         } else if (number == 8 && type == 2) {
           ++bodies;
           found = find_in_tensor(payload, from, to);
@@ -101,7 +108,10 @@ Found find_value(Bytes payload, size_t begin, size_t end) {
       });
   found.tag_at = tag_at;
   found.tag_length = tag_length;
-  return ok && bodies == 1 && tags == 1 ? found : Found{};
+  // An exact double belongs to one float; beside anything else it is not a form that can be short
+  // cut.
+  const bool paired = exacts == 0 || (exacts == 1 && found.rounded_at != 0);
+  return ok && bodies == 1 && tags == 1 && paired ? found : Found{};
 }
 
 }  // namespace
@@ -144,6 +154,7 @@ void Shortcut::learn(Bytes payload, uint32_t part, const Chunk& chunk) {
   form.tag_length = static_cast<uint8_t>(found.tag_length);
   std::memset(form.mask.data(), 0xff, form.length);
   std::memset(form.mask.data() + form.value_at, 0, form.width);
+  if (found.rounded_at != 0) std::memset(form.mask.data() + found.rounded_at - after_step, 0, 4);
   std::memset(form.mask.data() + form.tag_at, 0, form.tag_length);
   for (size_t i = 0; i < form.length; ++i) form.pattern[i] = bytes[i] & form.mask[i];
   if (chunk.type != form.type()) return;

@@ -88,6 +88,10 @@ size_t write_fully(int fd, std::string_view bytes, int& error) {
 
 Result<void> EventFile::open() {
   if (fd_ >= 0) return {};
+  if (!options_.refused.empty()) {
+    note({Code::kUnsupported, options_.refused});
+    return fail(problem_);
+  }
   std::error_code made;
   std::filesystem::create_directories(options_.folder, made);
   if (made && !std::filesystem::is_directory(options_.folder, made)) {

@@ -14,6 +14,7 @@ namespace sonde::writer {
 
 struct EventFileOptions {
   std::string folder;
+  std::string refused;     // why nothing can be written there at all; empty: nothing is wrong
   std::string suffix;      // appended to the file name
   std::string source;      // source_metadata.writer of the header
   bool has_purge = false;  // writes SessionLog START at purge_step after the header
@@ -35,6 +36,10 @@ class EventFile {
   size_t append(std::string_view frames, size_t from);
   Result<void> sync();
   void close();
+  // `frames` was written up to byte `at` and the rest will never come: cuts the begun frame off.
+  void cut_begun_frame(std::string_view frames, size_t at) {
+    if (fd_ >= 0) restart_at_frame(frames, at);
+  }
 
   const std::string& path() const { return path_; }
   const Error* last_problem() const { return failed_ ? &problem_ : nullptr; }

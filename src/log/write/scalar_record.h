@@ -1,6 +1,7 @@
 // The record of one scalar, encoded without allocation: sizes first, then bytes in place. A value
-// that float32 holds exactly is the four-byte simple_value all readers know; any other is a float
-// tensor that carries the double beside it (TensorBoard shows the float, Sonde the double).
+// is always the four-byte simple_value that every reader knows; when float32 had to round it, the
+// double stands beside it in a field that other readers skip (TensorBoard shows the float, Sonde
+// the double).
 #pragma once
 
 #include <bit>
@@ -32,15 +33,14 @@ inline bool fits_float(double value) {
   return static_cast<double>(static_cast<float>(value)) == value || std::isnan(value);
 }
 
-// Summary.Value{tag, simple_value or tensor} without its own length prefix.
+// Summary.Value{tag, simple_value, the exact double} without its own length prefix.
 class ScalarValue {
  public:
   ScalarValue(std::string_view tag, double value)
       : tag_(tag),
         value_(value),
         exact_(fits_float(value)),
-        size_(1 + varint_size(tag.size()) + tag.size() +
-              (exact_ ? 5 : 2 + kTensor + 2 + kMetadata)) {}
+        size_(1 + varint_size(tag.size()) + tag.size() + (exact_ ? kSimple : kSimple + kExact)) {}
 
   size_t size() const { return size_; }
   char* write(char* at) const {
@@ -48,24 +48,15 @@ class ScalarValue {
     at = put_varint(at, tag_.size());
     std::memcpy(at, tag_.data(), tag_.size());
     at += tag_.size();
-    const auto rounded = static_cast<float>(value_);
-    if (exact_) {
-      *at++ = 0x15;
-      return put_raw(at, rounded);
-    }
-    *at++ = 0x42;  // tensor
-    *at++ = kTensor;
-    std::memcpy(at, "\x08\x01\x12\x00\x2a\x04", 6);  // dtype FLOAT, shape [], float_val of 4 bytes
-    at = put_raw(at + 6, rounded);
-    std::memcpy(at, "\x32\x08", 2);  // double_val of 8 bytes
-    at = put_raw(at + 2, value_);
-    std::memcpy(at, "\x4a\x0b\x0a\x09\x0a\x07scalars", 13);  // metadata of the scalars plugin
-    return at + 13;
+    *at++ = 0x15;
+    at = put_raw(at, static_cast<float>(value_));
+    if (exact_) return at;
+    std::memcpy(at, "\xc1\x3e", 2);  // field 1000 (event::kExactValueField), eight bytes
+    return put_raw(at + 2, value_);
   }
 
  private:
-  static constexpr size_t kTensor = 2 + 2 + 2 + 4 + 2 + 8;
-  static constexpr size_t kMetadata = 11;
+  static constexpr size_t kSimple = 5, kExact = 10;
   std::string_view tag_;
   double value_;
   bool exact_;

@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
+
+#include "base/bytes.h"
+#include "codec/wire.h"
 
 namespace sonde::writer {
 
@@ -98,6 +102,14 @@ bool Sink::make_room(std::unique_lock<std::mutex>& lock, size_t size) {
   }
   if (fits()) return true;
   ++dropped_;
+  if (!std::exchange(told_of_drops_, true)) {
+    const std::string text = fmt::format(
+        "{} bytes wait for the disk and there is no room for more: records are lost from here on{}",
+        buffer_.size + chunk_.size, problem_.empty() ? "" : " (" + problem_ + ")");
+    lock.unlock();
+    report(text);
+    lock.lock();
+  }
   return false;
 }
 
@@ -192,7 +204,7 @@ void Sink::write_chunk(std::unique_lock<std::mutex>& lock) {
   if (failing_ && !reported_) {
     reported_ = true;
     lock.unlock();
-    report(problem.text);
+    report(problem.text + "; training goes on, records are kept in memory");
     lock.lock();
   }
 }
@@ -201,9 +213,55 @@ void Sink::report(const std::string& problem) {
   if (options_.on_problem) {
     options_.on_problem(problem);
   } else {
-    fmt::print(stderr, "sonde: logging: {}; training goes on, records are kept in memory\n",
-               problem);
+    fmt::print(stderr, "sonde: logging: {}\n", problem);
   }
+}
+
+namespace {
+
+struct Lost {
+  uint64_t records = 0;
+  std::optional<int64_t> first_step;
+};
+
+// Counts the whole frames of `frames` that end behind byte `written`.
+void count_lost(std::string_view frames, size_t written, Lost& lost) {
+  for (size_t at = 0; at + kFrameHead <= frames.size();) {
+    const uint64_t length = load<uint64_t>(as_bytes(frames), at);
+    const size_t end = at + kFrameHead + length + kFrameTail;
+    if (end > written) {
+      if (lost.records++ == 0) {
+        lost.first_step = 0;
+        wire::Cursor event(as_bytes(frames.substr(at + kFrameHead, length)));
+        for (wire::Field field; event.next(field);) {
+          if (field.number == 2 && field.type == wire::Type::kVarint)
+            lost.first_step = field.as_int();
+        }
+      }
+    }
+    at = end;
+  }
+}
+
+}  // namespace
+
+// Nobody will write these any more: the file is left with whole records, and the loss is said.
+void Sink::give_up_unwritten(std::unique_lock<std::mutex>& lock) {
+  Lost lost;
+  count_lost(chunk_.view(), chunk_done_, lost);
+  count_lost(buffer_.view(), 0, lost);
+  if (chunk_done_ < chunk_.size) file_->cut_begun_frame(chunk_.view(), chunk_done_);
+  chunk_.size = chunk_done_ = buffer_.size = 0;
+  chunk_base_ = written_ = appended_;
+  dropped_ += lost.records;
+  if (dropped_ == 0) return;
+  const std::string first =
+      lost.first_step ? fmt::format(", first at step {}", *lost.first_step) : "";
+  const std::string text = fmt::format("{} record{} lost{}: {}", dropped_, dropped_ == 1 ? "" : "s",
+                                       first, problem_.empty() ? "the buffer was full" : problem_);
+  lock.unlock();
+  report(text);
+  lock.lock();
 }
 
 bool Sink::flush(Sync sync) {
@@ -236,6 +294,8 @@ void Sink::close() {
     if (failing_ || buffer_.size == 0) break;
     start();  // a record slipped in while the thread was ending
   }
+  if (appended_ > written_ || (dropped_ > 0 && !std::exchange(told_of_loss_, true)))
+    give_up_unwritten(lock);
   if (file_) {
     (void)file_->sync();
     file_->close();

@@ -4,9 +4,10 @@
 // The promises: what was handed over reaches the kernel within `flush_interval_s` (at once when the
 // sink was idle, and whenever a megabyte is waiting), so SIGKILL loses at most that interval;
 // flush() returns after write(). When the disk refuses, records are kept up to max_buffer_bytes and
-// written when it recovers; beyond that new ones are counted as dropped. A full buffer with a
-// healthy disk makes the caller wait or drops, by choice. After fork() the child starts a file of
-// its own and leaves the parent's alone. Thread-safe.
+// written when it recovers; beyond that new ones are counted as dropped. What the disk has not
+// taken when the sink is closed is lost: counted as dropped too, and said in one sentence. A full
+// buffer with a healthy disk makes the caller wait or drops, by choice. After fork() the child
+// starts a file of its own and leaves the parent's alone. Thread-safe.
 #pragma once
 
 #include <pthread.h>
@@ -42,8 +43,8 @@ struct SinkState {
   uint64_t records = 0;        // handed over and kept
   uint64_t bytes = 0;          // of their frames
   uint64_t written_bytes = 0;  // of them in the kernel's hands
-  uint64_t dropped = 0;        // records that found no room
-  std::string problem;         // empty when all is well
+  uint64_t dropped = 0;  // records that found no room, or that the disk did not take until close()
+  std::string problem;   // empty when all is well
 };
 
 class Sink {
@@ -111,6 +112,7 @@ class Sink {
   void run();
   void write_chunk(std::unique_lock<std::mutex>& lock);
   void report(const std::string& problem);
+  void give_up_unwritten(std::unique_lock<std::mutex>& lock);
   static void* run_thread(void* self);
 
   friend struct ForkGuard;
@@ -138,6 +140,8 @@ class Sink {
   bool sync_wanted_ = false;
   bool failing_ = false;
   bool reported_ = false;
+  bool told_of_drops_ = false;
+  bool told_of_loss_ = false;
   std::string problem_;
   std::string path_;
   pthread_t thread_{};

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "codec/wire.h"
+#include "log/write/folder.h"
 #include "log/write/projector.h"
 #include "log/write/scalar_record.h"
 #include "log/write/sink.h"
@@ -49,7 +50,12 @@ namespace {
 
 writer::SinkOptions sink_options(const std::string& folder, const WriterOptions& options) {
   writer::SinkOptions sink;
-  sink.file.folder = folder.empty() ? "." : folder;
+  if (auto local = writer::local_folder(folder)) {
+    sink.file.folder = *std::move(local);
+  } else {
+    sink.file.folder = folder;
+    sink.file.refused = local.error().text;
+  }
   sink.file.suffix = options.filename_suffix;
   sink.file.source = options.source;
   sink.file.has_purge = options.purge_step.has_value();
