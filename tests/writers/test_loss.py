@@ -130,7 +130,7 @@ def test_a_full_disk_keeps_records_until_there_is_room(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a read-only disk needs root")
-def test_a_read_only_directory_is_one_line_on_stderr(tmp_path):
+def test_a_read_only_directory_is_two_lines_on_stderr(tmp_path):
     if (
         subprocess.run(
             ["mount", "-t", "tmpfs", "-o", "ro,size=64k", "sonde-test", str(tmp_path)], capture_output=True, check=False
@@ -142,7 +142,8 @@ def test_a_read_only_directory_is_one_line_on_stderr(tmp_path):
         code = "import sys, sonde; w = sonde.Writer(sys.argv[1] + '/run'); [w.scalar('a', i, i) for i in range(1000)]; print(w.flush(), bool(w.problem))"
         run = limited(code, tmp_path)
         assert run.returncode == 0, run.stderr
-        assert run.stdout.split() == ["False", "True"] and run.stderr.count("sonde: logging:") == 1
+        assert run.stdout.split() == ["False", "True"] and run.stderr.count("sonde: logging:") == 2
+        assert "1000 records lost, first at step 0: " in run.stderr  # said when it happens, and what it cost at the end
     finally:
         subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
 

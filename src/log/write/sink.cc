@@ -102,14 +102,6 @@ bool Sink::make_room(std::unique_lock<std::mutex>& lock, size_t size) {
   }
   if (fits()) return true;
   ++dropped_;
-  if (!std::exchange(told_of_drops_, true)) {
-    const std::string text = fmt::format(
-        "{} bytes wait for the disk and there is no room for more: records are lost from here on{}",
-        buffer_.size + chunk_.size, problem_.empty() ? "" : " (" + problem_ + ")");
-    lock.unlock();
-    report(text);
-    lock.lock();
-  }
   return false;
 }
 
@@ -254,7 +246,8 @@ void Sink::give_up_unwritten(std::unique_lock<std::mutex>& lock) {
   chunk_.size = chunk_done_ = buffer_.size = 0;
   chunk_base_ = written_ = appended_;
   dropped_ += lost.records;
-  if (dropped_ == 0) return;
+  if (dropped_ == told_lost_) return;
+  told_lost_ = dropped_;
   const std::string first =
       lost.first_step ? fmt::format(", first at step {}", *lost.first_step) : "";
   const std::string text = fmt::format("{} record{} lost{}: {}", dropped_, dropped_ == 1 ? "" : "s",
@@ -294,8 +287,7 @@ void Sink::close() {
     if (failing_ || buffer_.size == 0) break;
     start();  // a record slipped in while the thread was ending
   }
-  if (appended_ > written_ || (dropped_ > 0 && !std::exchange(told_of_loss_, true)))
-    give_up_unwritten(lock);
+  if (appended_ > written_ || dropped_ > told_lost_) give_up_unwritten(lock);
   if (file_) {
     (void)file_->sync();
     file_->close();

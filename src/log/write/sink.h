@@ -132,16 +132,15 @@ class Sink {
   uint64_t chunk_base_ = 0;  // written_ when chunk_ was begun
   size_t soft_limit_ = 0;
   uint64_t records_ = 0, appended_ = 0, written_ = 0, dropped_ = 0;
-  uint64_t attempts_ = 0;  // rounds of writing that ended, well or not
-  bool running_ = false;   // the thread exists
+  uint64_t told_lost_ = 0;  // dropped_ when the loss was last said
+  uint64_t attempts_ = 0;   // rounds of writing that ended, well or not
+  bool running_ = false;    // the thread exists
   bool stopping_ = false;
   bool writing_ = false;
   bool urgent_ = false;
   bool sync_wanted_ = false;
   bool failing_ = false;
   bool reported_ = false;
-  bool told_of_drops_ = false;
-  bool told_of_loss_ = false;
   std::string problem_;
   std::string path_;
   pthread_t thread_{};
