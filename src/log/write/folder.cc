@@ -46,7 +46,7 @@ Result<std::string> local_folder(std::string_view name) {
   if (path == rest.npos || (path > 0 && rest.substr(0, path) != "localhost"))
     return fail(Code::kUnsupported,
                 fmt::format("cannot write to {}: a file:// address names an absolute path of this "
-                            "machine, as in file:///home/me/logs",
+                            "machine, as in file:///data/logs",
                             name));
   return without_escapes(rest.substr(path));
 }
