@@ -7,20 +7,22 @@
 #include "cli/demo/demo.h"
 #include "cli/help.h"
 #include "cli/serve.h"
-#include "sonde/version.h"
+#include "cli/version.h"
 
 namespace sonde::cli {
 
 int capture_command(const Args& args);
+int doctor_command(const Args& args);
 int export_command(const Args& args);
 int inspect_command(const Args& args);
+int licences_command(const Args& args);
 int profile_command(const Args& args);
 int timeline_command(const Args& args);
 
 namespace {
 
 int version(const Args&) {
-  fmt::print("{}\n", SONDE_VERSION);
+  fmt::print("{}\n", version_text());
   return 0;
 }
 
@@ -33,6 +35,8 @@ constexpr Command kCommands[] = {
     {"capture", "record a profile of a program that runs", capture_command},
     {"timeline", "convert, merge, compare and summarise traces", timeline_command},
     {"demo", "train small models and log everything the dashboards can show", demo},
+    {"doctor", "say what is wrong on this machine and how to mend it", doctor_command},
+    {"licences", "print the licences of the libraries inside", licences_command},
     {"version", "print the version", version},
 };
 

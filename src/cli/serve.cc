@@ -18,6 +18,7 @@
 #include "cli/info_file.h"
 #include "cli/progress.h"
 #include "cli/serve_options.h"
+#include "cli/version.h"
 #include "http/server.h"
 #include "sonde/version.h"
 
@@ -226,7 +227,7 @@ int serve(const Args& args) {
   }
   for (const std::string& note : options->notes) fmt::print(stderr, "sonde: {}\n", note);
   if (options->prints_version) {
-    fmt::print("{}\n", SONDE_VERSION);
+    fmt::print("{}\n", version_text());
     return 0;
   }
   if (options->inspect) {

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""The libraries inside the program and the page (components.json), their licence texts and the bill of materials.
+
+    components.py collect            writes LICENSES/ again from the packages of this machine (Debian 12) and web/node_modules
+    components.py sbom VERSION       prints the bill of materials as CycloneDX 1.5 JSON
+    components.py check [BUILD]      compares components.json with the archives BUILD/build.ninja links, with the headers
+                                     src/ includes and with what the page imports; prints what is missing or too much
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COMPONENTS = json.loads((ROOT / "tools" / "components.json").read_text())
+LICENSES = ROOT / "LICENSES"
+# Texts that Debian's copyright files refer to by name.
+COMMON = {"Apache-2.0": "Apache-2.0", "MPL-2.0": "MPL-2.0", "GPL-3.0": "GPL-3"}
+SYSTEM = {"dl", "m", "pthread", "rt", "c"}  # of the machine, not carried
+OWN_HEADERS = re.compile(r"^(?:doctest|rapidcheck)")  # tests only
+
+
+def package_of(component: dict) -> tuple[str, str] | None:
+    """The Debian package on this machine and its version."""
+    for name in component.get("packages", []):
+        run = subprocess.run(["dpkg-query", "-W", "-f=${Version}", name], capture_output=True, text=True)
+        if run.returncode == 0 and run.stdout:
+            return name, run.stdout
+    return None
+
+
+def npm_version(name: str) -> str:
+    lock = json.loads((ROOT / "web" / "package-lock.json").read_text())
+    return lock["packages"][f"node_modules/{name}"]["version"]
+
+
+def boost_text(text: str) -> str:
+    """Boost's list of two megabytes of copyright lines, reduced to the licence they all are under."""
+    found = re.search(r"\n(License: BSL-1\.0\n(?: .*\n)+)", text)
+    return "Boost C++ libraries, copyright of their authors as named in each header.\n\n" + found[1]
+
+
+def collect() -> None:
+    LICENSES.mkdir(exist_ok=True)
+    for component in COMPONENTS:
+        if "npm" in component:
+            text = next((ROOT / "web/node_modules" / component["npm"]).glob("LICENSE*")).read_text()
+        else:
+            name, _ = package_of(component)
+            text = Path(f"/usr/share/doc/{name}/copyright").read_text(errors="replace")
+        if component["name"] == "boost":
+            text = boost_text(text)
+        (LICENSES / f"{component['name']}.txt").write_text(text.rstrip() + "\n")
+    for name, file in COMMON.items():
+        (LICENSES / f"{name}.txt").write_text(Path(f"/usr/share/common-licenses/{file}").read_text().rstrip() + "\n")
+
+
+def sbom(version: str) -> dict:
+    parts = []
+    for component in COMPONENTS:
+        if "npm" in component:
+            number = npm_version(component["npm"])
+            purl = f"pkg:npm/{component['npm']}@{number}"
+        else:
+            package = package_of(component)
+            number = package[1] if package else "unknown"
+            purl = f"pkg:deb/debian/{package[0]}@{number}" if package else f"pkg:generic/{component['name']}"
+        simple = " " not in component["licence"]
+        licence = {"license": {"id": component["licence"]}} if simple else {"expression": component["licence"]}
+        parts.append({"type": "library", "bom-ref": purl, "name": component["name"], "version": number, "purl": purl,
+                      "description": component["does"], "licenses": [licence], "properties": [{"name": "sonde:part", "value": component["part"]}]})
+    return {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
+            "metadata": {"component": {"type": "application", "bom-ref": "sonde", "name": "sonde", "version": version,
+                                       "licenses": [{"license": {"id": "Apache-2.0"}}]}},
+            "components": parts, "dependencies": [{"ref": "sonde", "dependsOn": [p["purl"] for p in parts]}]}
+
+
+def linked(build: Path) -> set[str]:
+    """Names of the archives in the program's link line."""
+    text = (build / "build.ninja").read_text()
+    rule = re.search(r"^build sonde: .*?(?=^build )", text, re.M | re.S)[0]
+    line = re.search(r"LINK_LIBRARIES = (.*)", rule)[1]
+    return {re.sub(r"^lib|\.a$|\.so$", "", Path(word).name) for word in line.split() if word.startswith("/")} - SYSTEM
+
+
+def check(build: Path) -> list[str]:
+    problems = []
+    known = {a for c in COMPONENTS for a in c.get("archives", [])}
+    problems += [f"the program links {a}, which components.json does not name" for a in sorted(linked(build) - known)]
+    problems += [f"components.json names the archive {a}, which the program does not link"
+                 for a in sorted(known - linked(build) - {"stdc++", "gcc", "gcc_eh"})]
+    sources = [p.read_text(errors="replace") for p in (ROOT / "src").rglob("*.[hc]*")]
+    includes = {m for text in sources for m in re.findall(r"^#include <([\w.+-]+/)", text, re.M)} - {"sys/", "arpa/", "netinet/", "linux/", "doctest/", "rapidcheck/"}
+    headers = {h for c in COMPONENTS for h in c.get("headers", [])}
+    carried = headers | {f"{c['name']}/" for c in COMPONENTS} | {"re2/"}
+    problems += [f"src/ includes <{i}...>, which components.json does not name" for i in sorted(includes - carried)]
+    problems += [f"components.json names the headers {h}, which src/ does not include" for h in sorted(headers - includes)]
+    pages = [p.read_text() for p in (ROOT / "web/src").rglob("*") if p.suffix in {".ts", ".svelte"} and not p.name.endswith(".test.ts")]
+    imports = {m.split("/")[0] for text in pages for m in re.findall(r"""from ['"]([a-z@][^'"]*)['"]""", text)}
+    problems += [f"the page imports {i}, which components.json does not name" for i in sorted(imports - {c["npm"] for c in COMPONENTS if "npm" in c})]
+    problems += [f"LICENSES/{c['name']}.txt is missing" for c in COMPONENTS if not (LICENSES / f"{c['name']}.txt").exists()]
+    return problems
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["collect"]:
+        collect()
+    elif arguments[:1] == ["sbom"] and len(arguments) == 2:
+        print(json.dumps(sbom(arguments[1]), indent=1))
+    elif arguments[:1] == ["check"]:
+        problems = check(Path(arguments[1]) if len(arguments) > 1 else ROOT / "build" / "release")
+        print("\n".join(problems))
+        return 1 if problems else 0
+    else:
+        sys.exit(__doc__)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
