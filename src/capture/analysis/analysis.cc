@@ -1,5 +1,6 @@
 #include "capture/analysis/analysis.h"
 
+#include "capture/analysis/loop/loop.h"
 #include "capture/analysis/pytorch/shared_results.h"
 
 namespace sonde::profile {
@@ -72,6 +73,10 @@ const std::vector<Kernel>& HostAnalysis::kernels() const {
 
 const pytorch::Capture& HostAnalysis::pytorch() const {
   return pytorch_.get([&] { return pytorch::Capture(trace()); });
+}
+
+const loop::Loop& HostAnalysis::loop() const {
+  return loop_.get([&] { return loop::loop_of(*this); });
 }
 
 Session::Session(trace::Session loaded)

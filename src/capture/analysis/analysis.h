@@ -23,6 +23,9 @@ namespace sonde::profile {
 namespace pytorch {
 struct Capture;
 }
+namespace loop {
+struct Loop;
+}
 
 // A value made on first use.
 template <class T>
@@ -61,6 +64,8 @@ class HostAnalysis {
   const std::vector<Kernel>& kernels() const;
   // Of captures of PyTorch's profiler; empty for any other.
   const pytorch::Capture& pytorch() const;
+  // The training loop of the thread that runs it; without periods where no steps are known.
+  const loop::Loop& loop() const;
   bool is_pytorch() const { return trace().format() == "kineto"; }
 
  private:
@@ -76,6 +81,7 @@ class HostAnalysis {
   Lazy<Machine> machine_;
   Lazy<std::vector<Kernel>> kernels_;
   Lazy<pytorch::Capture> pytorch_;
+  Lazy<loop::Loop> loop_;
 };
 
 struct Analysis {

@@ -199,7 +199,7 @@ Bottleneck classify(const SessionSteps& steps, bool tf_data) {
     b.next_step = "The rest of this page can be skipped.";
   } else {
     b.next_step = tf_data ? "See below which input operation takes the time."
-                          : "Consider tf.data for the input.";
+                          : "See the findings for what takes the time.";
   }
   const auto level = [](double percent) {
     return std::string(percent >= 15 ? "high" : percent >= 3 ? "moderate" : "no");

@@ -26,7 +26,7 @@ std::vector<Finding> all_findings(const std::vector<const HostAnalysis*>& hosts,
   }
   for (const auto rule :
        {input_wait, first_step, prefetch_empty, host_to_device, output, launch, kernels, precision,
-        communication, stragglers, retracing, eager, compile, python_gap, no_steps, data_loss})
+        communication, stragglers, loop_rules, periodic, retracing, no_steps, data_loss})
     rule(r);
   resources(hosts, steps, r.found);
   return r.take();

@@ -17,6 +17,9 @@ std::vector<Finding> all_findings(const std::vector<const HostAnalysis*>& hosts,
 std::vector<Finding> input_findings(const std::vector<const HostAnalysis*>& hosts,
                                     const SessionSteps& steps);
 
+// What the overview says in one sentence: as classify(), from the whole time from step to step.
+Bottleneck conclusion(const std::vector<const HostAnalysis*>& hosts, const SessionSteps& steps);
+
 // The report's diagnostics as xprof's table.
 Table diagnostics_table(const Report& report);
 

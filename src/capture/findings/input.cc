@@ -61,12 +61,14 @@ Stage slowest_stage(const Rules& r) {
 }  // namespace
 
 void input_wait(Rules& r) {
-  const double percent = r.average.percent(Part::kInput), ms = r.average.of(Part::kInput);
+  const double ms = r.loop ? r.usual_ms(loop::Act::kInput) : r.average.of(Part::kInput);
+  const double step_ms = r.loop ? r.rhythm.usual_ms : r.average.step_ms;
+  const double percent = 100.0 * ratio(ms, step_ms);
   Finding f = make("IN-WAIT", r.enough && percent >= 5,
                    percent >= 20 ? Severity::kCritical : Severity::kMajor);
-  f.numbers = {{"input_ms", ms}, {"step_ms", r.average.step_ms}, {"percent", percent}};
-  f.text = fmt::format("{:.1f} of {:.1f} ms of each step ({:.0f}%) wait for input", ms,
-                       r.average.step_ms, percent);
+  f.numbers = {{"input_ms", ms}, {"step_ms", step_ms}, {"percent", percent}};
+  f.text =
+      fmt::format("{:.1f} of {:.1f} ms of each step ({:.0f}%) wait for input", ms, step_ms, percent);
   if (!f.fired) {
     f.text += ".";
     r.found.push_back(std::move(f));
@@ -95,12 +97,13 @@ void input_wait(Rules& r) {
       f.diff.find("prefetch") == std::string::npos)
     f.diff += "\n+dataset = dataset.prefetch(tf.data.AUTOTUNE)     # last";
   f.evidence.push_back({"input_pipeline_analyzer", ""});
-  gain(f, ms, r.average.step_ms);
+  gain(f, ms, step_ms);
   r.found.push_back(std::move(f));
 }
 
 void first_step(Rules& r) {
   if (r.average.steps < 2) return;
+  if (r.loop && r.rhythm.first_only) return;  // told by periodic()
   std::vector<int64_t> rest;
   for (size_t i = 1; i < r.steps.steps.size(); ++i)
     rest.push_back(r.steps.steps[i].slowest().part(Part::kInput));

@@ -24,30 +24,43 @@ bool has_label(const Capture& c, std::string_view part) {
 }
 
 void data_loader(const Numbers& n, Rules& r) {
-  const double ms = n.part_ms(Role::kDataLoader), percent = n.percent(Role::kDataLoader);
+  const double step_ms = r.loop ? r.rhythm.usual_ms : n.step_ms;
+  const double ms = r.loop ? r.usual_ms(loop::Act::kInput) : n.part_ms(Role::kDataLoader);
+  const double percent = 100 * ratio(ms, step_ms);
+  const bool gpu = n.c.has_gpu;
   Finding f = make("IN-WAIT", percent >= 5, percent >= 20 ? Severity::kCritical : Severity::kMajor);
   f.text = fmt::format("{:.1f} of {:.1f} ms of each step ({:.0f}%) wait for the DataLoader{}.", ms,
-                       n.step_ms, percent, n.over_steps());
-  f.numbers = {{"input_ms", ms}, {"step_ms", n.step_ms}, {"percent", percent}};
+                       step_ms, percent, n.over_steps());
+  f.numbers = {{"input_ms", ms}, {"step_ms", step_ms}, {"percent", percent}};
   f.evidence = {{"torch.overview", ""}, {"trace_viewer", "DataLoader"}};
+  // The sample's own function, where frames of Python were recorded.
+  if (f.fired && r.loop && r.loop->has_python) {
+    const loop::Path path =
+        python_path(n.c.trace, *r.loop, inside(r.loop->of(loop::Act::kInput), *r.loop, r.rhythm.usual));
+    if (!path.functions.empty()) f.text += fmt::format(" Most of it is {}.", path.functions.back());
+  }
+  const std::string_view pinned = gpu ? ", pin_memory=True" : "";
   if (has_label(n.c, "_SingleProcessDataLoaderIter")) {
     f.action =
         "Batches are made in the training process itself (num_workers=0): let worker processes "
-        "make them while the step runs, 2 to 4 for each GPU, into pinned memory.";
-    f.diff =
+        "make them while the step runs.";
+    if (gpu) f.action += " With a GPU, 2 to 4 workers for each, into pinned memory.";
+    f.diff = fmt::format(
         "-loader = DataLoader(dataset, batch_size=B)\n"
-        "+loader = DataLoader(dataset, batch_size=B, num_workers=4, pin_memory=True,\n"
-        "+                    persistent_workers=True)";
+        "+loader = DataLoader(dataset, batch_size=B, num_workers=4{},\n"
+        "+                    persistent_workers=True)",
+        pinned);
   } else {
     f.action =
-        "The worker processes are too slow or too few: more of them, more batches ahead, cheaper "
-        "transforms (decode and resize once, augment on the GPU).";
-    f.diff =
+        "The worker processes are too slow or too few: more of them (num_workers), more batches "
+        "ahead (prefetch_factor), cheaper transforms (decode and resize once).";
+    f.diff = fmt::format(
         "-loader = DataLoader(dataset, batch_size=B, num_workers=N)\n"
-        "+loader = DataLoader(dataset, batch_size=B, num_workers=2 * N, prefetch_factor=4,\n"
-        "+                    pin_memory=True, persistent_workers=True)";
+        "+loader = DataLoader(dataset, batch_size=B, num_workers=2 * N, prefetch_factor=4{},\n"
+        "+                    persistent_workers=True)",
+        pinned);
   }
-  gain(f, ms, n.step_ms);
+  gain(f, ms, step_ms);
   r.found.push_back(std::move(f));
 }
 
@@ -216,12 +229,14 @@ void parallel(const Numbers& n, Rules& r) {
       n.step_ms, percent);
   f.action =
       "Let gradients travel while the backward pass runs (larger buckets, static graph), add up "
-      "several batches before exchanging, or send 16 bits.";
-  f.diff =
-      "-model = DistributedDataParallel(model, device_ids=[local_rank])\n"
-      "+model = DistributedDataParallel(model, device_ids=[local_rank], bucket_cap_mb=100,\n"
+      "several batches before exchanging (no_sync), or send 16 bits.";
+  const std::string_view ids = n.c.device.empty() ? "" : ", device_ids=[local_rank]";
+  f.diff = fmt::format(
+      "-model = DistributedDataParallel(model{0})\n"
+      "+model = DistributedDataParallel(model{0}, bucket_cap_mb=100,\n"
       "+                                gradient_as_bucket_view=True, static_graph=True)\n"
-      "+model.register_comm_hook(None, default_hooks.bf16_compress_hook)";
+      "+model.register_comm_hook(None, default_hooks.bf16_compress_hook)",
+      ids);
   f.numbers = {{"exposed_ms", ms}, {"percent", percent}};
   f.evidence = {{"torch.distributed", ""}, {"torch.ranks", ""}};
   gain(f, ms, n.step_ms);
@@ -268,10 +283,16 @@ std::string Numbers::over_steps() const {
 }
 
 void pytorch_rules(Rules& r) {
-  // The slowest worker speaks for all: the others wait for it.
-  const HostAnalysis* slowest = nullptr;
+  // The late rank speaks for all: the others wait for it. Else the slowest does.
+  const HostAnalysis* slowest = late_rank(r);
+  if (slowest && !slowest->loop().periods.empty()) {
+    r.pace = slowest;
+    r.loop = &slowest->loop();
+    r.rhythm = loop::rhythm_of(*r.loop);
+  }
+  if (!slowest) slowest = r.pace;
   for (const HostAnalysis* host : r.hosts) {
-    if (host->pytorch().steps.empty()) continue;
+    if (r.pace || host->pytorch().steps.empty()) continue;
     if (!slowest || host->pytorch().average_step_us() > slowest->pytorch().average_step_us())
       slowest = host;
   }
@@ -284,10 +305,12 @@ void pytorch_rules(Rules& r) {
     optimizer(n, r);
     parallel(n, r);
     memory_peak(n, r);
+    memory_growth(*slowest, r);
     pytorch_waits(n, r);
   }
+  loop_rules(r);
+  periodic(r);
   pytorch_capture(r);
-  stragglers(r);
   data_loss(r);
 }
 

@@ -26,6 +26,10 @@ struct Numbers {
 
 // Copies, synchronisation, allocation, gaps.
 void pytorch_waits(const Numbers& n, Rules& r);
+// The rank that the others wait for, where there is one; says so in r.
+const HostAnalysis* late_rank(Rules& r);
+// Memory that grows from step to step.
+void memory_growth(const HostAnalysis& host, Rules& r);
 // Steps that are not marked.
 void pytorch_capture(Rules& r);
 

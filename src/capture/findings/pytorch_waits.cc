@@ -144,27 +144,6 @@ void layout(const Numbers& n, Rules& r) {
   r.found.push_back(std::move(f));
 }
 
-void python_gaps(const Numbers& n, Rules& r) {
-  const double ms = n.part_ms(Role::kOther), percent = n.percent(Role::kOther);
-  Finding f = make("PY-GAP", percent >= 10, Severity::kMajor);
-  f.text = fmt::format(
-      "{:.1f} of {:.1f} ms of each step ({:.0f}%) show no operator, call or kernel: Python between "
-      "them, most likely.",
-      ms, n.step_ms, percent);
-  f.action =
-      "Capture once with with_stack=True to see the lines; then move work out of the loop "
-      "(logging, "
-      "conversion, checkpoints).";
-  f.diff =
-      "-with torch.profiler.profile(...) as prof:\n"
-      "+with torch.profiler.profile(..., with_stack=True) as prof:";
-  if (n.c.has_python) f.diff.clear();
-  f.numbers = {{"gap_ms", ms}, {"percent", percent}};
-  f.evidence = {{"trace_viewer", ""}};
-  gain(f, ms, n.step_ms);
-  r.found.push_back(std::move(f));
-}
-
 }  // namespace
 
 void pytorch_waits(const Numbers& n, Rules& r) {
@@ -172,7 +151,6 @@ void pytorch_waits(const Numbers& n, Rules& r) {
   synchronisation(n, r);
   allocation(n, r);
   layout(n, r);
-  python_gaps(n, r);
 }
 
 void pytorch_capture(Rules& r) {

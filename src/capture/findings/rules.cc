@@ -37,6 +37,7 @@ Finding make(std::string_view id, bool fired, Severity severity) {
 
 void gain(Finding& finding, double ms, double step_ms) {
   if (!finding.fired || ms <= 0 || step_ms <= 0) return;
+  ms = std::min(ms, step_ms);
   finding.gain_ps = picos(ms);
   finding.text += fmt::format(" Without it a step would take at least {:.1f} ms (-{:.0f}%).",
                               step_ms - ms, 100.0 * ms / step_ms);
@@ -46,12 +47,28 @@ Rules::Rules(const std::vector<const HostAnalysis*>& h, const SessionSteps& s)
     : hosts(h), steps(s), average(averages_of(s)) {
   enough = average.steps >= kEnoughSteps;
   for (const HostAnalysis* host : hosts) gpu |= !host->words().gpu_planes.empty();
+  for (const HostAnalysis* host : hosts) {
+    const loop::Loop& found_loop = host->loop();
+    if (found_loop.periods.size() < 2) continue;
+    loop::Rhythm found_rhythm = loop::rhythm_of(found_loop);
+    if (loop && found_rhythm.usual_ms <= rhythm.usual_ms) continue;
+    pace = host;
+    loop = &found_loop;
+    rhythm = std::move(found_rhythm);
+  }
 }
 
 std::vector<Finding> Rules::take() {
   std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) {
     if (a.fired != b.fired) return a.fired;
-    return a.gain_ps.value_or(0) > b.gain_ps.value_or(0);
+    // What makes the rest doubtful, or ends the run, comes before what makes it slow.
+    const auto grave = [](const Finding& f) {
+      return f.fired && f.severity == Severity::kCritical && !f.gain_ps;
+    };
+    if (grave(a) != grave(b)) return grave(a);
+    if (a.gain_ps.value_or(0) != b.gain_ps.value_or(0))
+      return a.gain_ps.value_or(0) > b.gain_ps.value_or(0);
+    return a.severity > b.severity;
   });
   return std::move(found);
 }

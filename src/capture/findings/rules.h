@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/analysis/loop/loop.h"
 #include "capture/analysis/merged.h"
 #include "capture/analysis/session_steps.h"
 
@@ -30,8 +31,15 @@ struct Rules {
   const SessionSteps& steps;
   Averages average;
   bool enough = false, gpu = false;
+  // The loop of the host that sets the pace, where its steps are known; null otherwise.
+  const HostAnalysis* pace = nullptr;
+  const loop::Loop* loop = nullptr;
+  loop::Rhythm rhythm;
   double tensor_core_unused_percent = 0;  // set by kernels(), read by precision()
   std::vector<Finding> found;
+
+  double usual_ms(loop::Act act) const { return loop::usual_ms(*loop, rhythm, act); }
+  bool jax() const { return loop && loop->jax; }
 
   // What fired first, by gain; then what was checked and is no problem.
   std::vector<Finding> take();
@@ -54,11 +62,12 @@ void precision(Rules& r);
 // ranks.cc: several devices and hosts
 void communication(Rules& r);
 void stragglers(Rules& r);
-// host.cc: what the program does between steps' work
+// host.cc: what TensorFlow says about its functions
 void retracing(Rules& r);
-void eager(Rules& r);
-void compile(Rules& r);
-void python_gap(Rules& r);
+// loop_acts.cc: what the loop's thread does instead of computing
+void loop_rules(Rules& r);
+// periodic.cc: steps that stand out
+void periodic(Rules& r);
 // capture.cc: the capture itself
 void no_steps(Rules& r);
 void data_loss(Rules& r);

@@ -87,7 +87,7 @@ Table slowest_core_table(const SessionSteps& steps) {
 Result<Report> input_pipeline(const Session& session, const Options& options) {
   const auto hosts = chosen_hosts(session, options);
   const SessionSteps steps = session_steps(hosts);
-  const Bottleneck bottleneck = classify(steps, uses_tf_data(hosts));
+  const Bottleneck bottleneck = conclusion(hosts, steps);
   const InputOps input = input_ops(merged_host_ops(hosts), steps);
   Report report;
   add_step_notes(hosts, report);

@@ -196,8 +196,7 @@ Result<Report> overview(const Session& session, const Options& options) {
   Report report;
   const Machine machine = machine_with_peaks(hosts, options, report);
   const SessionSteps steps = session_steps(hosts);
-  const bool tf_data = uses_tf_data(hosts);
-  const Bottleneck bottleneck = classify(steps, tf_data);
+  const Bottleneck bottleneck = conclusion(hosts, steps);
   add_step_notes(hosts, report);
   for (const trace::Diagnostic& d : session.loaded().diagnostics)
     report.diagnostics.push_back({"error", d.text});

@@ -1,0 +1,497 @@
+#include "capture/analysis/loop/loop.h"
+
+#include <algorithm>
+#include <map>
+
+#include "capture/analysis/analysis.h"
+#include "capture/analysis/pytorch/capture.h"
+
+namespace sonde::profile::loop {
+namespace {
+
+using pytorch::append;
+using pytorch::difference;
+using pytorch::intersection;
+using pytorch::merged;
+using trace::SliceId;
+using trace::TrackId;
+
+// A call that takes longer is work, not the cost of handing it over.
+constexpr int64_t kSmallCallPs = 150'000'000;  // 150 us
+// Calls further apart do not belong to one row.
+constexpr int64_t kChainGapPs = 200'000'000;  // 200 us
+constexpr uint32_t kChainCalls = 20;
+// Operations of a checkpoint come with Python in between.
+constexpr int64_t kCheckpointGapPs = 5'000'000'000;  // 5 ms
+
+Ranges united(const Ranges& a, const Ranges& b) {
+  Ranges all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  return merged(std::move(all));
+}
+
+struct Mark {
+  int64_t begin, end;
+};
+
+class Builder {
+ public:
+  explicit Builder(const HostAnalysis& host) : host_(host), trace_(host.trace()) {}
+
+  Loop run() {
+    read_words();
+    if (host_.is_pytorch() ? !marks_of_pytorch() : !marks_of_xspace()) return std::move(loop_);
+    make_periods();
+    if (loop_.periods.empty()) return std::move(loop_);
+    read_thread();
+    read_others();
+    find_chains();
+    share_out();
+    return std::move(loop_);
+  }
+
+ private:
+  void read_words() {
+    words_.reserve(trace_.labels().size());
+    loop_.pytorch = host_.is_pytorch();
+    for (size_t i = 0; i < trace_.labels().size(); ++i) {
+      const std::string_view name = trace_.text(trace_.labels()[i].name);
+      words_.push_back(loop_.pytorch ? torch_word(i, name) : word_of(name));
+      if (loop_.pytorch) {
+        loop_.keras |= name.find("keras/") != std::string_view::npos;
+        continue;
+      }
+      loop_.jax |= name.starts_with("PjitFunction") || name.starts_with("PjRt") ||
+                   name.find("CommonPjRt") != std::string_view::npos;
+      loop_.keras |= name.starts_with("Profiled batch") ||
+                     name.find("multi_step_on_iterator") != std::string_view::npos ||
+                     name.find("train_on_batch") != std::string_view::npos ||
+                     name.find("keras") != std::string_view::npos;
+      tensorflow_ |= name == "EagerExecute" || name.starts_with("TFE_");
+    }
+    if (tensorflow_) loop_.jax = false;
+  }
+
+  Word torch_word(size_t label, std::string_view name) const {
+    using pytorch::Kind;
+    const pytorch::LabelWord& word = host_.pytorch().words.labels[label];
+    if (word.is_communication) return Word::kCommunication;
+    switch (word.kind) {
+      case Kind::kStep:
+        return Word::kMark;
+      case Kind::kAnnotation:
+        if (name.find("(dynamo_timed)") != std::string_view::npos) return Word::kCompile;
+        return Word::kMark;
+      case Kind::kOptimizer:
+        return Word::kMark;
+      case Kind::kDataLoader:
+        return Word::kInput;
+      case Kind::kCommunication:
+        return Word::kCommunication;
+      case Kind::kModule:
+      case Kind::kPython:
+        return Word::kFrame;
+      case Kind::kOperator:
+        if (name.starts_with("DistributedDataParallel.") || name.starts_with("DataParallel."))
+          return Word::kMark;
+        return Word::kCall;
+      case Kind::kLaunch:
+        return Word::kCall;
+      default:
+        return Word::kSkip;
+    }
+  }
+
+  // --- where steps begin ---
+
+  bool marks_of_pytorch() {
+    const pytorch::Capture& c = host_.pytorch();
+    std::map<TrackId, std::vector<Mark>> by_track;
+    if (c.steps_marked) {
+      for (const pytorch::Node& node : c.nodes) {
+        if (node.kind == pytorch::Kind::kStep) by_track[node.track].push_back({node.begin, node.end});
+      }
+    } else {
+      for (TrackId t = 0; t < trace_.tracks().size(); ++t) {
+        const trace::Track& track = trace_.tracks()[t];
+        for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
+          if (c.words.of(trace_, s).kind == pytorch::Kind::kOptimizer &&
+              trace_.name(s).starts_with("Optimizer.step"))
+            by_track[t].push_back({trace_.begin(s).value, trace_.end(s).value});
+        }
+      }
+    }
+    return take_marks(by_track);
+  }
+
+  bool marks_of_xspace() {
+    const Grouping& grouping = host_.grouping();
+    std::map<TrackId, std::vector<Mark>> by_track;
+    for (const Step& step : host_.steps().steps) {
+      const SliceId root = grouping.groups[static_cast<size_t>(step.group)].root;
+      if (root == trace::kNone) continue;
+      by_track[trace_.track_of(root)].push_back(
+          {trace_.begin(root).value, trace_.end(root).value});
+    }
+    return take_marks(by_track);
+  }
+
+  bool take_marks(std::map<TrackId, std::vector<Mark>>& by_track) {
+    size_t most = 0;
+    for (auto& [track, marks] : by_track) {
+      if (marks.size() <= most) continue;
+      most = marks.size();
+      loop_.thread = track;
+      marks_ = std::move(marks);
+    }
+    std::stable_sort(marks_.begin(), marks_.end(),
+                     [](const Mark& a, const Mark& b) { return a.begin < b.begin; });
+    return marks_.size() >= 2;
+  }
+
+  void make_periods() {
+    std::vector<double> gaps, lengths;
+    for (size_t i = 0; i < marks_.size(); ++i) {
+      Period p;
+      p.begin = marks_[i].begin;
+      p.end = i + 1 < marks_.size() ? marks_[i + 1].begin : std::max(marks_[i].end, marks_[i].begin);
+      p.marked_end = std::min(marks_[i].end, p.end);
+      p.between_ps = p.end - p.marked_end;
+      if (p.length() <= 0) continue;
+      if (i + 1 < marks_.size()) {
+        gaps.push_back(static_cast<double>(p.between_ps));
+        lengths.push_back(static_cast<double>(p.length()));
+      }
+      loop_.periods.push_back(p);
+    }
+    // What follows the last step is not known; without it the period is no period.
+    const bool open_end = loop_.pytorch && !host_.pytorch().steps_marked;
+    if (loop_.periods.size() >= 2 && (open_end || median(gaps) > 0.05 * median(lengths)))
+      loop_.periods.pop_back();
+    for (const Period& p : loop_.periods) whole_.push_back({p.begin, p.end});
+    whole_ = merged(std::move(whole_));
+  }
+
+  // --- the loop's own thread ---
+
+  // An outermost call of the framework, and what was found inside it.
+  struct Call {
+    int64_t begin, end;
+    bool function = false, other = false;  // runs a compiled function; is input, a checkpoint …
+    int64_t compile_end = 0;
+    bool checkpoint = false;
+  };
+
+  void read_thread() {
+    const trace::Track& track = trace_.tracks()[loop_.thread];
+    const trace::KeyId traced = loop_.pytorch ? trace::kNone : host_.words().key.tf_function_call;
+    int64_t frame_save_end = INT64_MIN, retrace_end = INT64_MIN, retrace_from = 0;
+    for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
+      const Word word = words_[trace_.label_id(s)];
+      const int64_t begin = trace_.begin(s).value, end = trace_.end(s).value;
+      if (word == Word::kSkip || end <= begin) continue;
+      if (end <= whole_.front().begin) continue;
+      if (begin >= whole_.back().end) break;
+      if (word == Word::kFrame) {
+        loop_.has_python = true;
+        if (begin >= frame_save_end && saves(frame_of(trace_.name(s)))) {
+          frame_save_end = end;
+          append(mine_checkpoint_, {begin, end});
+        }
+        continue;
+      }
+      if (is_mark(s, begin, end)) continue;
+      if (traced != trace::kNone &&
+          trace_.text_of(trace_.find(trace_.args(s), traced)).starts_with("traced-")) {
+        retrace_from = begin, retrace_end = end;
+      }
+      if (word == Word::kFunction && begin < retrace_end) {  // traced; now it runs
+        append(mine_compile_, {retrace_from, begin});
+        retrace_end = INT64_MIN;
+      }
+      add_call(word, begin, end);
+    }
+    if (retrace_end != INT64_MIN) append(mine_compile_, {retrace_from, retrace_end});
+    for (Call& call : calls_) {
+      if (call.compile_end > 0) append(mine_compile_, {call.begin, call.compile_end});
+      append(mine_calls_, {call.begin, call.end});
+    }
+    join_checkpoints();
+    mine_compile_ = merged(std::move(mine_compile_));
+    mine_input_ = merged(std::move(mine_input_));
+    mine_callback_ = merged(std::move(mine_callback_));
+    mine_communication_ = merged(std::move(mine_communication_));
+    mine_calls_ = merged(std::move(mine_calls_));
+  }
+
+  // Annotations, functions of the user that carry one, and steps say where, not what.
+  bool is_mark(SliceId s, int64_t begin, int64_t end) const {
+    if (words_[trace_.label_id(s)] == Word::kMark) return true;
+    if (loop_.pytorch) return false;
+    // The slice that marks a step, or one around it.
+    const auto at = std::partition_point(loop_.periods.begin(), loop_.periods.end(),
+                                         [&](const Period& p) { return p.begin < begin; });
+    if (at != loop_.periods.end() && at->begin == begin && end >= at->marked_end) {
+      // Steps that were derived from calls of a program are those calls.
+      return host_.grouping().derived_rule.empty();
+    }
+    if (words_[trace_.label_id(s)] != Word::kCall) return false;
+    const auto kind = trace_.find(trace_.args(s), host_.words().key.tf_function_call);
+    return kind.has_value();  // "train": Python around the call of a compiled function
+  }
+
+  void add_call(Word word, int64_t begin, int64_t end) {
+    switch (word) {
+      case Word::kInput:
+        append(mine_input_, {begin, end});
+        break;
+      case Word::kCheckpoint:
+        append(mine_checkpoint_ops_, {begin, end});
+        break;
+      case Word::kCallback:
+        append(mine_callback_, {begin, end});
+        break;
+      case Word::kCommunication:
+        append(mine_communication_, {begin, end});
+        break;
+      default:
+        break;
+    }
+    const bool outermost = calls_.empty() || begin >= calls_.back().end;
+    if (outermost) calls_.push_back({begin, end});
+    Call& call = calls_.back();
+    if (end > call.end) call.end = end;
+    call.function |= word == Word::kFunction;
+    call.other |= word == Word::kInput || word == Word::kCallback || word == Word::kCommunication;
+    call.checkpoint |= word == Word::kCheckpoint;
+    if (word == Word::kCompile) call.compile_end = std::max(call.compile_end, end);
+  }
+
+  // A checkpoint is its operations and the Python between them, as long as no step runs there.
+  void join_checkpoints() {
+    int64_t open = INT64_MIN, last = INT64_MIN;
+    for (const Call& call : calls_) {
+      if (call.checkpoint) {
+        if (open == INT64_MIN) open = call.begin;
+        last = call.end;
+      } else if (open != INT64_MIN &&
+                 (call.function || call.other || call.begin - last > kCheckpointGapPs)) {
+        append(mine_checkpoint_, {open, last});
+        open = INT64_MIN;
+      }
+    }
+    if (open != INT64_MIN) append(mine_checkpoint_, {open, last});
+    mine_checkpoint_ = merged(std::move(mine_checkpoint_));
+    mine_checkpoint_ = united(mine_checkpoint_, merged(std::move(mine_checkpoint_ops_)));
+  }
+
+  // --- everything else that runs ---
+
+  void read_others() {
+    if (loop_.pytorch) {
+      read_torch_threads();
+      return;
+    }
+    const Vocabulary& words = host_.words();
+    for (const auto* planes : {&words.gpu_planes, &words.tpu_planes}) {
+      for (const TrackId plane : *planes) {
+        for (const TrackId t : lines_of(trace_, plane)) {
+          const std::string_view line = trace_.track_name(t);
+          if (words.derived[t] || line == "Steps" || line == "XLA Modules" || line == "XLA TraceMe")
+            continue;
+          read_device_line(trace_.tracks()[t]);
+        }
+      }
+    }
+    for (const TrackId plane : words.host_planes) {
+      for (const TrackId t : lines_of(trace_, plane)) {
+        if (t != loop_.thread) read_host_line(trace_.tracks()[t], pool_of(trace_.track_name(t)));
+      }
+    }
+    finish_others();
+  }
+
+  void read_device_line(const trace::Track& track) {
+    Ranges own;
+    for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s)
+      append(own, {trace_.begin(s).value, trace_.end(s).value});
+    loop_.has_device |= !own.empty();
+    device_.insert(device_.end(), own.begin(), own.end());
+  }
+
+  void read_host_line(const trace::Track& track, Pool pool) {
+    Ranges compute, container, input, callback, compile, communication;
+    for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
+      const Range range{trace_.begin(s).value, trace_.end(s).value};
+      switch (words_[trace_.label_id(s)]) {
+        case Word::kInput:
+          append(input, range);
+          break;
+        case Word::kCallback:
+          append(callback, range);
+          break;
+        case Word::kCompile:
+          append(compile, range);
+          break;
+        case Word::kCommunication:
+          append(communication, range);
+          break;
+        case Word::kContainer:
+          append(container, range);
+          break;
+        case Word::kCall:
+        case Word::kFunction:
+        case Word::kCheckpoint:
+          append(pool == Pool::kCompiler ? compile : compute, range);
+          break;
+        default:
+          break;
+      }
+    }
+    const auto add = [](Ranges& to, const Ranges& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    add(other_compile_, compile);
+    if (pool == Pool::kPython || pool == Pool::kCompiler) return;
+    // Elements are made ahead on these threads; only the call that asks for one is a wait.
+    add(other_input_, input);
+    if (pool == Pool::kTfData) return;
+    callback = merged(std::move(callback));
+    // What a callback calls is part of it.
+    compute = difference(merged(std::move(compute)), callback);
+    container = difference(merged(std::move(container)), callback);
+    if (pool == Pool::kXla) {
+      add(xla_, compute);
+      add(xla_, container);
+      add(xla_callback_, callback);
+    } else {
+      add(executor_, compute);
+      add(executor_, difference(container, merged(std::move(input))));
+      add(executor_callback_, callback);
+      add(other_communication_, communication);
+    }
+  }
+
+  void read_torch_threads() {
+    const pytorch::Capture& c = host_.pytorch();
+    for (const pytorch::DeviceEvent& event : c.device) {
+      append(event.is_communication ? other_communication_ : device_, {event.begin, event.end});
+      loop_.has_device = true;
+    }
+    for (TrackId t = 0; t < trace_.tracks().size(); ++t) {
+      const trace::Track& track = trace_.tracks()[t];
+      if (t == loop_.thread || track.slices == 0 || track.kind != trace::TrackKind::kThread)
+        continue;
+      Ranges compute, communication;
+      for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
+        const Word word = words_[trace_.label_id(s)];
+        if (pytorch::is_device(c.words.of(trace_, s).kind)) continue;
+        const Range range{trace_.begin(s).value, trace_.end(s).value};
+        if (word == Word::kCommunication) append(communication, range);
+        if (word == Word::kCall) append(compute, range);
+      }
+      xla_.insert(xla_.end(), compute.begin(), compute.end());
+      other_communication_.insert(other_communication_.end(), communication.begin(),
+                                  communication.end());
+    }
+    finish_others();
+  }
+
+  void finish_others() {
+    for (Ranges* list : {&device_, &xla_, &xla_callback_, &executor_, &executor_callback_,
+                         &other_input_, &other_compile_, &other_communication_})
+      *list = merged(std::move(*list));
+  }
+
+  // --- rows of small calls ---
+
+  void find_chains() {
+    Chain chain;
+    int64_t last = INT64_MIN;
+    const auto close = [&] {
+      if (chain.calls >= kChainCalls) {
+        chain.end = last;
+        loop_.chains.push_back(chain);
+      }
+      chain = {};
+    };
+    for (const Call& call : calls_) {
+      const bool small = !call.function && !call.other && !call.checkpoint &&
+                         call.compile_end == 0 && call.end - call.begin < kSmallCallPs;
+      if (!small || (chain.calls > 0 && call.begin - last > kChainGapPs)) close();
+      if (!small) continue;
+      if (chain.calls == 0) chain.begin = call.begin;
+      ++chain.calls;
+      last = call.end;
+    }
+    close();
+  }
+
+  // --- one act a moment ---
+
+  void give(Act act, const Ranges& ranges) {
+    const Ranges taken = intersection(ranges, free_);
+    if (taken.empty()) return;
+    free_ = difference(free_, taken);
+    Ranges& list = loop_.moments[static_cast<size_t>(act)];
+    list = united(list, taken);
+  }
+
+  void share_out() {
+    free_ = whole_;
+    Ranges chained;
+    for (const Chain& chain : loop_.chains) append(chained, {chain.begin, chain.end});
+    const Ranges in_call = intersection(mine_calls_, whole_);
+    give(Act::kCompute, device_);
+    give(Act::kCheckpoint, difference(mine_checkpoint_, xla_));
+    give(Act::kInput, difference(mine_input_, xla_));
+    give(Act::kCompile, mine_compile_);
+    give(Act::kCompile, difference(intersection(other_compile_, in_call), xla_));
+    give(Act::kCallback, difference(united(mine_callback_, xla_callback_), xla_));
+    give(Act::kCallback, difference(intersection(executor_callback_, in_call), executor_));
+    give(Act::kOpByOp, difference(chained, other_communication_));
+    give(Act::kCompute, xla_);
+    give(Act::kCompute, intersection(executor_, in_call));
+    give(Act::kInput, intersection(other_input_, in_call));
+    give(Act::kCommunication, mine_communication_);
+    if (loop_.pytorch) {
+      give(Act::kCompute, in_call);
+      give(Act::kCommunication, other_communication_);
+    } else {
+      give(Act::kCommunication, intersection(other_communication_, in_call));
+      give(Act::kCompute, in_call);
+    }
+    give(loop_.has_python ? Act::kPython : Act::kUnrecorded, Ranges(free_));
+    for (Period& p : loop_.periods) {
+      for (size_t a = 0; a < kActCount; ++a)
+        p.ps[a] = pytorch::total_inside(loop_.moments[a], {p.begin, p.end});
+    }
+  }
+
+  const HostAnalysis& host_;
+  const trace::Trace& trace_;
+  Loop loop_;
+  bool tensorflow_ = false;
+  std::vector<Word> words_;  // by label
+  std::vector<Mark> marks_;
+  std::vector<Call> calls_;
+  Ranges whole_, free_;
+  Ranges mine_checkpoint_, mine_checkpoint_ops_, mine_compile_, mine_input_, mine_callback_,
+      mine_communication_, mine_calls_;
+  Ranges device_, xla_, xla_callback_, executor_, executor_callback_, other_input_, other_compile_,
+      other_communication_;
+};
+
+}  // namespace
+
+std::string_view act_name(Act act) {
+  static constexpr std::string_view kNames[] = {
+      "Computing",     "Waiting for input",     "Compiling",
+      "Checkpoints",   "Callbacks into Python", "Communication",
+      "Op by op",      "Python",                "Nothing recorded"};
+  return kNames[static_cast<size_t>(act)];
+}
+
+Loop loop_of(const HostAnalysis& host) { return Builder(host).run(); }
+
+}  // namespace sonde::profile::loop

@@ -1,0 +1,229 @@
+// What is usual in a loop, what stands out, and whose time it is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "capture/analysis/loop/loop.h"
+
+namespace sonde::profile::loop {
+namespace {
+
+// A period that takes this many times a usual one stands out.
+constexpr double kOutlier = 1.8;
+// Of a function's time, what has to be inside the moments for it to be their cause.
+constexpr double kOnlyThat = 0.8;
+// Of a function's time inside the moments, what the function it calls has to take to be named.
+constexpr double kMostOfIt = 0.6;
+constexpr size_t kNamed = 5;
+
+double ms(int64_t ps) { return static_cast<double>(ps) / 1e9; }
+
+// Sum of the list inside a range, in the time of a search.
+class Measure {
+ public:
+  explicit Measure(const Ranges& ranges) : ranges_(ranges) {
+    int64_t sum = 0;
+    before_.reserve(ranges.size() + 1);
+    for (const Range& r : ranges) {
+      before_.push_back(sum);
+      sum += r.length();
+    }
+    before_.push_back(sum);
+  }
+  int64_t until(int64_t time) const {
+    const auto at = std::partition_point(ranges_.begin(), ranges_.end(),
+                                         [&](const Range& r) { return r.begin < time; });
+    if (at == ranges_.begin()) return 0;
+    const Range& last = *(at - 1);
+    return before_[static_cast<size_t>(at - ranges_.begin()) - 1] +
+           std::min(time, last.end) - last.begin;
+  }
+  int64_t inside(int64_t begin, int64_t end) const { return until(end) - until(begin); }
+
+ private:
+  const Ranges& ranges_;
+  std::vector<int64_t> before_;
+};
+
+std::string shown(const Frame& frame, bool with_place) {
+  std::string_view file = frame.file;
+  if (frame.builtin) {
+    return file.empty() ? std::string(frame.function) : fmt::format("{}.{}", file, frame.function);
+  }
+  if (const size_t slash = file.rfind('/'); slash != std::string_view::npos)
+    file = file.substr(slash + 1);
+  if (!with_place || file.empty()) return std::string(frame.function);
+  return fmt::format("{} ({}:{})", frame.function, file, frame.line);
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+Rhythm rhythm_of(const Loop& loop) {
+  Rhythm r;
+  std::vector<double> lengths;
+  for (const Period& p : loop.periods) lengths.push_back(ms(p.length()));
+  r.period_ms = median(lengths);
+  double all = 0, extra = 0;
+  std::vector<double> usual;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    all += lengths[i];
+    const bool out = lengths.size() >= 3 && lengths[i] > kOutlier * r.period_ms;
+    (out ? r.outliers : r.usual).push_back(i);
+    if (!out) usual.push_back(lengths[i]);
+  }
+  if (2 * r.outliers.size() >= lengths.size()) {  // so many that they are the rule
+    r.usual.clear();
+    for (size_t i = 0; i < lengths.size(); ++i) r.usual.push_back(i);
+    r.outliers.clear();
+    usual = lengths;
+  }
+  r.usual_ms = median(usual);
+  for (const size_t i : r.outliers) extra += lengths[i] - r.usual_ms;
+  r.mean_ms = lengths.empty() ? 0 : all / static_cast<double>(lengths.size());
+  r.extra_share = all == 0 ? 0 : extra / all;
+  r.first_only = r.outliers.size() == 1 && r.outliers[0] == 0;
+  if (r.outliers.size() >= 2) {
+    const size_t step = r.outliers[1] - r.outliers[0];
+    bool even = true;
+    for (size_t i = 2; i < r.outliers.size(); ++i)
+      even &= r.outliers[i] - r.outliers[i - 1] == step;
+    if (even && step >= 2) r.every = step;
+  }
+  return r;
+}
+
+double usual_ms(const Loop& loop, const Rhythm& rhythm, Act act) {
+  std::vector<double> values;
+  for (const size_t i : rhythm.usual) values.push_back(ms(loop.periods[i].of(act)));
+  return median(values);
+}
+
+Ranges inside(const Ranges& ranges, const Loop& loop, const std::vector<size_t>& periods) {
+  Ranges windows;
+  for (const size_t i : periods) windows.push_back({loop.periods[i].begin, loop.periods[i].end});
+  return pytorch::intersection(ranges, pytorch::merged(std::move(windows)));
+}
+
+std::vector<Culprit> culprits(const trace::Trace& trace, const Loop& loop, const Ranges& moments) {
+  std::vector<Culprit> out;
+  if (loop.thread == trace::kNone || moments.empty()) return out;
+  const Measure measure(moments);
+  boost::unordered_flat_map<trace::LabelId, size_t> by_label;
+  boost::unordered_flat_map<trace::LabelId, int64_t> covered;  // a function inside itself once
+  const trace::Track& track = trace.tracks()[loop.thread];
+  const int64_t from = loop.periods.front().begin, to = loop.periods.back().end;
+  for (trace::SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
+    const int64_t begin = trace.begin(s).value, end = trace.end(s).value;
+    if (begin >= to) break;
+    if (end <= from || end <= begin) continue;
+    const int64_t part = measure.inside(begin, end);
+    if (part <= 0) continue;
+    const trace::LabelId label = trace.label_id(s);
+    int64_t& known = covered.try_emplace(label, INT64_MIN).first->second;
+    if (begin < known) continue;
+    known = end;
+    const auto [at, is_new] = by_label.try_emplace(label, out.size());
+    if (is_new) out.push_back({label, 0, 0, 0, trace.depth(s)});
+    Culprit& c = out[at->second];
+    c.inside_ps += part;
+    c.total_ps += end - begin;
+    c.depth = std::min(c.depth, trace.depth(s));
+    ++c.count;
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Culprit& a, const Culprit& b) { return a.inside_ps > b.inside_ps; });
+  return out;
+}
+
+Path python_path(const trace::Trace& trace, const Loop& loop, const Ranges& moments) {
+  Path path;
+  if (moments.empty()) return path;
+  // A tree by containment of the functions that have time inside the moments, added up by name
+  // under the same parent.
+  struct Node {
+    trace::LabelId label;
+    size_t parent;
+    int64_t inside = 0, total = 0, first_begin = 0;
+    uint32_t calls = 0;
+    bool around_steps = false;
+  };
+  std::vector<Node> nodes{{trace::kNone, SIZE_MAX}};
+  boost::unordered_flat_map<uint64_t, size_t> children;
+  const Measure measure(moments);
+  struct Open {
+    size_t node;
+    int64_t end;
+  };
+  std::vector<Open> open;
+  const trace::Track& track = trace.tracks()[loop.thread];
+  const int64_t to = loop.periods.back().end;
+  for (trace::SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
+    const int64_t begin = trace.begin(s).value, end = trace.end(s).value;
+    if (begin >= to) break;
+    const std::string_view name = trace.name(s);
+    if (end <= begin || !is_frame(name)) continue;
+    const int64_t part = measure.inside(begin, end);
+    if (part <= 0) continue;
+    while (!open.empty() && open.back().end <= begin) open.pop_back();
+    size_t depth = open.size();
+    while (depth > 0 && open[depth - 1].end < end) --depth;
+    const size_t parent = depth == 0 ? 0 : open[depth - 1].node;
+    const uint64_t key = uint64_t{parent} << 32 | trace.label_id(s);
+    const auto [at, is_new] = children.try_emplace(key, nodes.size());
+    if (is_new) nodes.push_back({trace.label_id(s), parent});
+    Node& node = nodes[at->second];
+    node.inside += part;
+    node.total += end - begin;
+    ++node.calls;
+    const auto next = std::partition_point(loop.periods.begin(), loop.periods.end(),
+                                           [&](const Period& p) { return p.begin <= begin; });
+    node.around_steps |= next != loop.periods.end() && next->begin < end;
+    if (depth == open.size()) open.push_back({at->second, end});
+  }
+  // From the top, along what takes most, to the first that does little else.
+  size_t at = 0;
+  int64_t all = 0;
+  for (const Range& r : moments) all += r.length();
+  while (true) {
+    size_t best = SIZE_MAX;
+    for (size_t n = 1; n < nodes.size(); ++n) {
+      if (nodes[n].parent == at && (best == SIZE_MAX || nodes[n].inside > nodes[best].inside))
+        best = n;
+    }
+    const int64_t whole = at == 0 ? all : nodes[at].inside;
+    const bool started = !path.functions.empty();
+    if (best == SIZE_MAX) break;
+    const Node& node = nodes[best];
+    if (static_cast<double>(node.inside) < (started ? kMostOfIt : 0.4) * static_cast<double>(whole))
+      break;
+    at = best;
+    const bool only_that =
+        static_cast<double>(node.inside) >= kOnlyThat * static_cast<double>(node.total);
+    if (!started && (node.around_steps || !only_that)) continue;
+    const Frame frame = frame_of(trace.text(trace.labels()[node.label].name));
+    if (!started) {
+      path.function = frame.function;
+      path.inside_ps = node.inside;
+      path.calls = node.calls;
+    }
+    path.functions.push_back(shown(frame, !started));
+    if (path.purpose == Purpose::kUnknown && !frame.builtin) path.purpose = purpose_of(frame.function);
+  }
+  std::vector<std::string> names = path.functions;
+  if (names.size() > kNamed) {  // the first ones are the program's own, the last says what it is
+    names.erase(names.begin() + kNamed - 1, names.end() - 1);
+  }
+  for (const std::string& name : names) path.text += (path.text.empty() ? "" : " → ") + name;
+  return path;
+}
+
+}  // namespace sonde::profile::loop

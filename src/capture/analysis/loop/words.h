@@ -1,0 +1,47 @@
+// What a name says about the loop: whether the thread that runs the training loop computes, waits,
+// compiles, writes a file or runs Python while a slice of that name is open.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace sonde::profile::loop {
+
+enum class Word : uint8_t {
+  kSkip,           // instants, bookkeeping, the profiler itself: says nothing
+  kFrame,          // a function of Python
+  kMark,           // an annotation: a place, not work
+  kCall,           // the framework was called
+  kFunction,       // a compiled function: other threads do its work
+  kContainer,      // an executor around operations; what is inside says more
+  kWait,           // stands still for another thread
+  kInput,          // asks for the next batch
+  kCompile,        // traces, lowers or compiles
+  kCheckpoint,     // writes the state to a file
+  kCallback,       // a compiled program calls Python
+  kCommunication,  // exchanges with other ranks
+};
+
+// A name of TensorFlow's, JAX's and Keras' captures (XSpace).
+Word word_of(std::string_view name);
+// A function of Python in a capture of either kind, by how the tracers write it:
+// "$file.py:12 name", "$module name", "file.py(12): name", "<built-in method name of …>".
+struct Frame {
+  std::string_view function, file;
+  int line = 0;
+  bool builtin = false;  // no source: a function of an extension
+};
+bool is_frame(std::string_view name);
+Frame frame_of(std::string_view name);
+// A function that writes the program's state, by its name and file.
+bool saves(const Frame& frame);
+
+// What a function of Python is for, as far as its name tells.
+enum class Purpose : uint8_t { kUnknown, kLoads, kSaves, kLogs, kEvaluates };
+Purpose purpose_of(std::string_view function);
+
+// Threads by the names that their pools give them.
+enum class Pool : uint8_t { kOther, kXla, kTfData, kCompiler, kPython };
+Pool pool_of(std::string_view thread);
+
+}  // namespace sonde::profile::loop

@@ -1,0 +1,70 @@
+// The sentence of the overview, from the same numbers as the findings.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capture/findings/findings.h"
+#include "capture/findings/rules.h"
+
+namespace sonde::profile {
+namespace {
+
+using loop::Act;
+
+// What a usual period is spent on, largest first, for the end of the sentence.
+std::string spent_on(const findings::Rules& r) {
+  Act most = Act::kCompute;
+  double ms = 0;
+  for (size_t a = 0; a < loop::kActCount; ++a) {
+    const double here = r.usual_ms(static_cast<Act>(a));
+    if (here > ms) ms = here, most = static_cast<Act>(a);
+  }
+  std::string text(loop::act_name(most));
+  text[0] = static_cast<char>(text[0] | 0x20);
+  return fmt::format("{:.0f}% of the time from one step to the next is {}",
+                     100 * ratio(ms, r.rhythm.usual_ms), text);
+}
+
+}  // namespace
+
+Bottleneck conclusion(const std::vector<const HostAnalysis*>& hosts, const SessionSteps& steps) {
+  const bool tf_data = uses_tf_data(hosts);
+  Bottleneck b = classify(steps, tf_data);
+  const findings::Rules r(hosts, steps);
+  if (!r.loop || r.rhythm.usual_ms <= 0) return b;
+  const auto percent = [&](Act act) { return 100 * ratio(r.usual_ms(act), r.rhythm.usual_ms); };
+  const double python = percent(Act::kPython) + percent(Act::kUnrecorded);
+  b.input_percent = percent(Act::kInput);
+  // "All others" says the same as the sentence; it is not said twice.
+  if (b.where == "unknown") return b;
+  b.other = "no";
+  b.other_statement.clear();
+  if (b.input_percent >= 5) {
+    const bool high = b.input_percent >= 20;
+    b.where = high ? "host" : "both";
+    b.statement = fmt::format(
+        "The program is {} input-bound: {:.1f}% of the time from one step to the next waits for "
+        "input.{}",
+        high ? "highly" : "moderately", b.input_percent, high ? " Shorten the input first." : "");
+  } else if (python >= 10) {
+    // Whether the input is made there cannot be told from the outside.
+    b.where = "host";
+    b.statement = fmt::format(
+        "{:.1f}% of the time from one step to the next is Python{}; the first finding says what to "
+        "do.",
+        python, r.loop->has_python ? "" : " that was not recorded");
+  } else {
+    b.where = r.usual_ms(Act::kCompute) >= 0.8 * r.rhythm.usual_ms ? "device" : "host";
+    b.statement = fmt::format("The program is not input-bound: {}.", spent_on(r));
+  }
+  if (r.loop->pytorch || r.loop->jax || !tf_data) {
+    b.next_step = b.where == "device" ? "The rest of this page can be skipped."
+                                      : "See the findings for what takes the time.";
+  } else {
+    b.next_step = b.where == "device" ? "The rest of this page can be skipped."
+                                      : "See below which input operation takes the time.";
+  }
+  return b;
+}
+
+}  // namespace sonde::profile

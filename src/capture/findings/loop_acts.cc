@@ -1,0 +1,379 @@
+// What the thread that runs the loop does instead of computing: waits for a batch that Python makes,
+// compiles, writes checkpoints, waits for callbacks, hands over operations one by one, runs Python.
+// Each rule says how much of the time from one step to the next it takes, who it is, and what to
+// change in this framework.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capture/findings/rules.h"
+
+namespace sonde::profile::findings {
+namespace {
+
+using loop::Act;
+using loop::Ranges;
+
+constexpr double kWorthSaying = 0.05;  // of a period
+constexpr double kPythonShare = 0.10;
+constexpr double kRowShare = 0.35;
+
+std::string of_step(double ms, double period_ms) {
+  return fmt::format("{:.1f} of {:.1f} ms of each step ({:.0f}%)", ms, period_ms,
+                     100 * ratio(ms, period_ms));
+}
+
+Severity by_share(double share) { return share >= 0.2 ? Severity::kCritical : Severity::kMajor; }
+
+// The line that makes the next capture show functions of Python.
+std::string tracer_line(const Rules& r) {
+  if (r.loop->pytorch)
+    return "-with torch.profiler.profile(...) as prof:\n"
+           "+with torch.profiler.profile(..., with_stack=True) as prof:";
+  if (r.loop->jax)
+    return "+options = jax.profiler.ProfileOptions()\n+options.python_tracer_level = 1\n"
+           "+jax.profiler.start_trace(logdir, profiler_options=options)";
+  return "+options = tf.profiler.experimental.ProfilerOptions(python_tracer_level=1)\n"
+         "+tf.profiler.experimental.start(logdir, options)";
+}
+std::string_view tracer_name(const Rules& r) {
+  return r.loop->pytorch ? "with_stack=True" : "python_tracer_level=1";
+}
+
+// How the next batch is made beside the step, by framework.
+std::string_view read_ahead(const Rules& r) {
+  if (r.loop->pytorch)
+    return "Make the next batch while the step runs: in a DataLoader with workers (num_workers), or "
+           "in a thread of its own with a queue.";
+  if (r.loop->keras)
+    return "Make the next batch while the step runs: give the PyDataset more workers (workers=4, "
+           "use_multiprocessing=True, max_queue_size=10), or prepare the data once.";
+  if (r.loop->jax)
+    return "Make the next batch while the step runs: in a background thread or process with a queue "
+           "(grain, tf.data or a loader of your own), and do not wait for the loss before asking "
+           "for it.";
+  return "Make the next batch while the step runs: move the work into tf.data and end the pipeline "
+         "with prefetch.";
+}
+
+void compile(Rules& r) {
+  const double ms = r.usual_ms(Act::kCompile), share = ratio(ms, r.rhythm.usual_ms);
+  if (r.loop->of(Act::kCompile).empty()) return;
+  Finding f = make("COMPILE-TIME", share >= kWorthSaying, by_share(share));
+  // The function whose calls the time is in.
+  std::string function;
+  int64_t most = 0;
+  uint32_t times = 0;
+  const trace::Trace& trace = r.pace->trace();
+  for (const loop::Culprit& c : culprits(trace, *r.loop, r.loop->of(Act::kCompile))) {
+    const std::string_view name = trace.text(trace.labels()[c.label].name);
+    const bool pjit = name.starts_with("PjitFunction(");
+    const bool traced =
+        !r.loop->pytorch && !pjit && r.pace->words().labels[c.label].event == HostEvent::kUnknown &&
+        loop::word_of(name) == loop::Word::kCall && name.find("::") == std::string_view::npos &&
+        !name.starts_with("TFE_") && c.count <= r.loop->periods.size() + 1;
+    if ((!pjit && !traced) || c.inside_ps <= most) continue;
+    most = c.inside_ps;
+    times = c.count;
+    function = pjit ? std::string(name.substr(13, name.size() - 14)) : std::string(name);
+  }
+  f.text = fmt::format("{} trace and compile{}", of_step(ms, r.rhythm.usual_ms),
+                       function.empty() ? std::string(" programs")
+                                        : fmt::format(" the function {} again, {} times in {} steps",
+                                                      function, times, r.loop->periods.size()));
+  f.text += ".";
+  if (r.loop->pytorch) {
+    f.action =
+        "Shapes or Python values that change make torch.compile compile again: pad to few shapes, "
+        "mark changing dimensions as dynamic, keep Python numbers out of the arguments.";
+    f.diff = "-step = torch.compile(step)\n+step = torch.compile(step, dynamic=True)";
+  } else if (r.loop->jax) {
+    f.action =
+        "Every new shape, and every new value of a static argument, compiles again: pad batches to "
+        "few shapes (buckets), drop the last uneven one, pass changing numbers as arrays and not in "
+        "static_argnums.";
+    f.diff = "-loss = step(params, batch)\n+loss = step(params, pad_to(batch, 512))   # one shape";
+  } else {
+    f.action =
+        "Every new shape or Python argument traces the function again: give it an input signature, "
+        "pass tensors instead of Python numbers, pad to few shapes.";
+    f.diff =
+        "-@tf.function\n+@tf.function(input_signature=[tf.TensorSpec([None, ...], tf.float32)])";
+  }
+  f.numbers = {{"compile_ms", ms}, {"times", static_cast<double>(times)}};
+  f.evidence = {{"trace_viewer", function}};
+  gain(f, ms, r.rhythm.usual_ms);
+  r.found.push_back(std::move(f));
+}
+
+void checkpoint(Rules& r) {
+  const double ms = r.usual_ms(Act::kCheckpoint), share = ratio(ms, r.rhythm.usual_ms);
+  if (r.loop->of(Act::kCheckpoint).empty()) return;
+  Finding f = make("CHECKPOINT", share >= kWorthSaying, by_share(share));
+  const trace::Trace& trace = r.pace->trace();
+  const loop::Path path = python_path(trace, *r.loop, r.loop->of(Act::kCheckpoint));
+  std::string who = path.text;
+  if (who.empty()) {
+    for (const loop::Culprit& c : culprits(trace, *r.loop, r.loop->of(Act::kCheckpoint))) {
+      const std::string_view name = trace.text(trace.labels()[c.label].name);
+      if (loop::word_of(name) != loop::Word::kCheckpoint) continue;
+      constexpr std::string_view kLocal = "EagerLocalExecute: ";
+      const std::string_view op = name.starts_with(kLocal) ? name.substr(kLocal.size()) : name;
+      if (who.find(op) != std::string::npos) continue;
+      who += fmt::format("{}{} {:.1f} ms", who.empty() ? "" : ", ", op,
+                         static_cast<double>(c.inside_ps) / 1e9 /
+                             static_cast<double>(r.loop->periods.size()));
+    }
+  }
+  f.text = fmt::format("{} save a checkpoint{}.", of_step(ms, r.rhythm.usual_ms),
+                       who.empty() ? "" : ": " + who);
+  f.action =
+      "Save less often (every few hundred steps, or at the end of an epoch), or in the background "
+      "while the next steps run.";
+  f.diff = r.loop->pytorch
+               ? "-torch.save(state, path)\n+if step % 500 == 0:\n+    torch.save(state, path)"
+           : r.loop->jax ? "-save(state)\n+if step % 500 == 0:\n+    save(state)   # or "
+                           "orbax.checkpoint.AsyncCheckpointer"
+                         : "-checkpoint.write(path)\n+if step % 500 == 0:\n+    "
+                           "checkpoint.write(path, "
+                           "options=tf.train.CheckpointOptions(enable_async=True))";
+  f.numbers = {{"checkpoint_ms", ms}, {"percent", 100 * share}};
+  f.evidence = {{"trace_viewer", "Save"}};
+  gain(f, ms, r.rhythm.usual_ms);
+  r.found.push_back(std::move(f));
+}
+
+void callback(Rules& r) {
+  const double ms = r.usual_ms(Act::kCallback), share = ratio(ms, r.rhythm.usual_ms);
+  if (r.loop->of(Act::kCallback).empty()) return;
+  Finding f = make("CALLBACK", share >= kWorthSaying, by_share(share));
+  // Which operation: the longest of that kind on any thread.
+  const trace::Trace& trace = r.pace->trace();
+  std::string_view longest;
+  int64_t most = 0;
+  for (trace::SliceId s = 0; s < trace.slice_count(); ++s) {
+    const std::string_view name = trace.name(s);
+    if (trace.duration(s).value <= most || loop::word_of(name) != loop::Word::kCallback) continue;
+    most = trace.duration(s).value;
+    longest = name;
+  }
+  f.text = fmt::format(
+      "{} the compiled step waits for a callback into Python ({}).",
+      of_step(ms, r.rhythm.usual_ms), longest.empty() ? "callback" : longest);
+  if (r.loop->jax) {
+    f.action =
+        "Write what the callback does with jax.numpy inside the compiled step, or return its input "
+        "and call the function outside of the step and less often; for logging, an unordered "
+        "jax.debug.callback does not hold up the step.";
+    f.diff = "-y = jax.pure_callback(host, shape, x)\n+y = host_in_jnp(x)   # jax.numpy, compiled";
+  } else {
+    f.action =
+        "Only one thread can run Python, and the step waits for it: write the function with "
+        "TensorFlow ops, or call it outside of the compiled step and less often.";
+    f.diff = "-y = tf.py_function(fn, [x], tf.float32)\n+y = fn_in_tensorflow(x)";
+  }
+  f.numbers = {{"callback_ms", ms}, {"percent", 100 * share}};
+  f.evidence = {{"trace_viewer", std::string(longest)}};
+  gain(f, ms, r.rhythm.usual_ms);
+  r.found.push_back(std::move(f));
+}
+
+// Calls a period of each name among the outermost ones of the rows.
+struct Row {
+  double calls = 0;       // a period
+  std::string most;       // the operation called most often
+  double most_calls = 0;  // a period
+};
+Row row_of(const Rules& r) {
+  Row row;
+  const double periods = static_cast<double>(r.loop->periods.size());
+  for (const loop::Chain& chain : r.loop->chains) {
+    const bool inside = chain.begin >= r.loop->periods.front().begin &&
+                        chain.begin < r.loop->periods.back().end;
+    if (inside) row.calls += chain.calls / periods;
+  }
+  const trace::Trace& trace = r.pace->trace();
+  for (const loop::Culprit& c : culprits(trace, *r.loop, r.loop->of(Act::kOpByOp))) {
+    std::string_view name = trace.text(trace.labels()[c.label].name);
+    constexpr std::string_view kLocal = "EagerLocalExecute: ";
+    const bool is_op = name.starts_with(kLocal) || name.starts_with("PjitFunction(") ||
+                       name.starts_with("aten::");
+    if (!is_op) continue;
+    if (name.starts_with(kLocal)) name = name.substr(kLocal.size());
+    const double calls = c.count / periods;
+    // Views cost nothing by themselves; the operation they are made for is the one to name.
+    const bool view = name == "aten::select" || name == "aten::as_strided" || name == "aten::slice";
+    const bool better = calls > row.most_calls || row.most == "aten::select";
+    if ((view && !row.most.empty()) || !better) continue;
+    row.most_calls = calls;
+    row.most = name;
+  }
+  return row;
+}
+
+bool reads_scalars(const trace::Trace& trace, const Rules& r, double& calls) {
+  calls = 0;
+  double others = 0;
+  const double periods = static_cast<double>(r.loop->periods.size());
+  for (const loop::Culprit& c : culprits(trace, *r.loop, r.loop->of(Act::kOpByOp))) {
+    const std::string_view name = trace.text(trace.labels()[c.label].name);
+    if (name == "aten::item") calls += c.count / periods;
+    if (name.starts_with("aten::") && name != "aten::item" && name != "aten::select" &&
+        name != "aten::as_strided" && name != "aten::_local_scalar_dense" && name != "aten::to")
+      others += c.count / periods;
+  }
+  return calls >= 20 && calls > 0.5 * others;
+}
+
+void op_by_op(Rules& r) {
+  const double ms = r.usual_ms(Act::kOpByOp), share = ratio(ms, r.rhythm.usual_ms);
+  const bool fired = share >= kRowShare;
+  Finding f = make(r.loop->pytorch ? "TINY-OPS" : "EAGER", fired, by_share(share));
+  if (!fired) {
+    f.text = fmt::format("{} hand over small operations one by one.",
+                         of_step(ms, r.rhythm.usual_ms));
+    f.numbers = {{"percent", 100 * share}};
+    r.found.push_back(std::move(f));
+    return;
+  }
+  const trace::Trace& trace = r.pace->trace();
+  const Row row = row_of(r);
+  const double each_us = 1e3 * ratio(ms, row.calls);
+  double scalars = 0;
+  if (r.loop->pytorch && reads_scalars(trace, r, scalars)) {
+    f.id = "ITEM";
+    f.text = fmt::format(
+        "{} read single elements: {:.0f} calls of aten::item a step, with Python between them.",
+        of_step(ms, r.rhythm.usual_ms), scalars);
+    f.action =
+        "Read a tensor once and all at once (tolist(), or sum() and mean() on the tensor), and keep "
+        "numbers as tensors until they are printed.";
+    f.diff = "-total = sum(v[i].item() for i in range(len(v)))\n+total = v.sum().item()";
+    f.numbers = {{"calls", scalars}, {"ms", ms}};
+  } else {
+    f.text = fmt::format(
+        "{} go into {:.0f} small operations one at a time ({:.0f} us each with the Python between "
+        "them{}).",
+        of_step(ms, r.rhythm.usual_ms), row.calls, each_us,
+        row.most.empty() ? "" : fmt::format("; {:.0f} are {}", row.most_calls, row.most));
+    if (r.loop->pytorch) {
+      f.action =
+          "The overhead of a call is larger than its work: let torch.compile fuse them, or write "
+          "them as few operations on larger tensors (a fused cell, one batched product).";
+      f.diff = "-loss = step(x)\n+step = torch.compile(step)\n+loss = step(x)";
+    } else if (r.loop->jax) {
+      f.text += " The function is not compiled as a whole.";
+      f.action = "Compile the whole step with jax.jit: one program instead of one an operation.";
+      f.diff = "+@jax.jit\n def step(params, batch):";
+    } else {
+      f.text += " The step runs eagerly, without tf.function.";
+      f.action = r.loop->keras
+                     ? "Let Keras compile the step: no run_eagerly=True (and no "
+                       "tf.config.run_functions_eagerly), and put your own step into one tf.function."
+                     : "Put the whole step into one function, so that TensorFlow runs it as a graph.";
+      f.diff = r.loop->keras ? "-model.compile(..., run_eagerly=True)\n+model.compile(...)"
+                             : "+@tf.function\n def train_step(x, y):";
+    }
+    f.numbers = {{"calls", row.calls}, {"ms", ms}, {"percent", 100 * share}};
+  }
+  f.evidence = {{"trace_viewer", row.most}};
+  gain(f, ms, r.rhythm.usual_ms);
+  r.found.push_back(std::move(f));
+}
+
+// Where in the period the moments are: mostly between two steps?
+bool mostly_between(const Rules& r, Act act) {
+  int64_t between = 0, all = 0;
+  for (const size_t i : r.rhythm.usual) {
+    const loop::Period& p = r.loop->periods[i];
+    between += pytorch::total_inside(r.loop->of(act), {p.marked_end, p.end});
+    all += p.of(act);
+  }
+  return 2 * between > all;
+}
+
+void advise_python(Rules& r, Finding& f, const loop::Path& path) {
+  switch (path.purpose) {
+    case loop::Purpose::kLoads:
+      f.id = "IN-PYTHON";
+      f.action = read_ahead(r);
+      f.diff = "+queue = background(make_batches)   # a thread or process that stays ahead";
+      break;
+    case loop::Purpose::kSaves:
+      f.id = "CHECKPOINT";
+      f.action = "Save less often, or in a background thread while the next steps run.";
+      f.diff = fmt::format("-{}(...)\n+if step % 500 == 0:\n+    {}(...)", path.function,
+                           path.function);
+      break;
+    default:
+      f.action =
+          "Move it out of the training loop: call it less often (every 100 steps), or in a "
+          "background thread or process while the next step runs.";
+      f.diff = fmt::format("-{}(...)\n+if step % 100 == 0:\n+    {}(...)", path.function,
+                           path.function);
+  }
+}
+
+void python(Rules& r) {
+  const double ms = r.usual_ms(Act::kPython), share = ratio(ms, r.rhythm.usual_ms);
+  if (!r.loop->has_python) return;
+  Finding f = make("PY-FUNCTION", r.enough && share >= kPythonShare, by_share(share));
+  f.numbers = {{"python_ms", ms}, {"percent", 100 * share}};
+  f.evidence = {{"trace_viewer", ""}};
+  const Ranges moments = inside(r.loop->of(Act::kPython), *r.loop, r.rhythm.usual);
+  const loop::Path path = f.fired ? python_path(r.pace->trace(), *r.loop, moments) : loop::Path{};
+  if (path.functions.empty()) {
+    f.text = fmt::format("{} run Python that calls no operation{}.", of_step(ms, r.rhythm.usual_ms),
+                         f.fired ? ", spread over many functions" : "");
+    f.action = "Compile more of the step into one call, or do the rest less often.";
+    if (f.fired) f.severity = Severity::kMinor;
+    gain(f, ms, r.rhythm.usual_ms);
+    r.found.push_back(std::move(f));
+    return;
+  }
+  const double own = static_cast<double>(path.inside_ps) / 1e9 /
+                     static_cast<double>(r.rhythm.usual.size());
+  f.text = fmt::format("{} are spent in the Python function {}{}.",
+                       of_step(own, r.rhythm.usual_ms), path.text,
+                       path.purpose == loop::Purpose::kLoads ? ", which makes the next batch" : "");
+  f.evidence = {{"trace_viewer", path.function}};
+  advise_python(r, f, path);
+  gain(f, own, r.rhythm.usual_ms);
+  r.found.push_back(std::move(f));
+}
+
+void unrecorded(Rules& r) {
+  const double ms = r.usual_ms(Act::kUnrecorded), share = ratio(ms, r.rhythm.usual_ms);
+  if (r.loop->has_python) return;
+  Finding f = make("PY-GAP", r.enough && share >= kPythonShare, by_share(share));
+  const bool between = mostly_between(r, Act::kUnrecorded);
+  f.text = fmt::format(
+      "{} show no recorded work on host or device: Python {}, most likely{}.",
+      of_step(ms, r.rhythm.usual_ms), between ? "between the steps" : "between the calls",
+      !between         ? ""
+      : r.loop->keras  ? " (a callback, or the next batch being made)"
+                       : " (logging, or the next batch being made)");
+  f.action = fmt::format(
+      "Capture once with {} to see the function; then call it less often, or in a background thread "
+      "while the next step runs. {}",
+      tracer_name(r), read_ahead(r));
+  f.diff = tracer_line(r);
+  f.numbers = {{"gap_ms", ms}, {"percent", 100 * share}};
+  f.evidence = {{"trace_viewer", ""}};
+  gain(f, ms, r.rhythm.usual_ms);
+  r.found.push_back(std::move(f));
+}
+
+}  // namespace
+
+void loop_rules(Rules& r) {
+  if (!r.loop) return;
+  compile(r);
+  checkpoint(r);
+  if (!r.loop->pytorch) callback(r);
+  op_by_op(r);
+  python(r);
+  unrecorded(r);
+}
+
+}  // namespace sonde::profile::findings

@@ -1,0 +1,191 @@
+// Steps that stand out: the first one, which fills buffers or compiles, and work that comes every
+// so many steps. Neither is part of a usual step, so neither is told as one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "capture/findings/rules.h"
+
+namespace sonde::profile::findings {
+namespace {
+
+using loop::Act;
+
+constexpr double kWorthSaying = 0.15;  // of all time
+constexpr double kMostOfIt = 0.5;      // of what the steps take longer
+
+struct Extra {
+  Act act = Act::kCompute;
+  double ms = 0;           // a step that stands out, longer than a usual one
+  double act_ms = 0;       // of it, the act that grew most
+  double act_whole_ms = 0; // that act in a step that stands out
+};
+
+double mean_of(const Rules& r, const std::vector<size_t>& periods, Act act) {
+  double sum = 0;
+  for (const size_t i : periods) sum += static_cast<double>(r.loop->periods[i].of(act)) / 1e9;
+  return periods.empty() ? 0 : sum / static_cast<double>(periods.size());
+}
+
+Extra extra_of(const Rules& r) {
+  Extra e;
+  for (size_t a = 0; a < loop::kActCount; ++a) {
+    const auto act = static_cast<Act>(a);
+    const double whole = mean_of(r, r.rhythm.outliers, act);
+    const double more = whole - r.usual_ms(act);
+    e.ms += more;
+    if (more > e.act_ms) e.act = act, e.act_ms = more, e.act_whole_ms = whole;
+  }
+  return e;
+}
+
+// Functions, annotations and operations that only the steps that stand out have, or that take most
+// of what they take longer: the outermost of them.
+struct Only {
+  std::string name;
+  double ms = 0;  // a step that stands out
+  loop::Purpose purpose = loop::Purpose::kUnknown;
+};
+Only only_there(const Rules& r, double extra_ms) {
+  Only best;
+  const trace::Trace& trace = r.pace->trace();
+  const auto windows = [&](const std::vector<size_t>& periods) {
+    loop::Ranges list;
+    for (const size_t i : periods)
+      list.push_back({r.loop->periods[i].begin, r.loop->periods[i].end});
+    return pytorch::merged(std::move(list));
+  };
+  std::map<trace::LabelId, double> usual;
+  for (const loop::Culprit& c : culprits(trace, *r.loop, windows(r.rhythm.usual)))
+    usual[c.label] = static_cast<double>(c.inside_ps) / 1e9 /
+                     static_cast<double>(std::max<size_t>(1, r.rhythm.usual.size()));
+  uint16_t depth = UINT16_MAX;
+  for (const loop::Culprit& c : culprits(trace, *r.loop, windows(r.rhythm.outliers))) {
+    const double ms = static_cast<double>(c.inside_ps) / 1e9 /
+                      static_cast<double>(r.rhythm.outliers.size());
+    const auto known = usual.find(c.label);
+    const double before = known == usual.end() ? 0 : known->second;
+    const std::string_view name = trace.text(trace.labels()[c.label].name);
+    if (ms - before < kMostOfIt * extra_ms || before > 0.1 * ms || c.depth >= depth) continue;
+    if (name.starts_with("ProfilerStep#")) continue;
+    // Each step that stands out has one of these, and it lies in it.
+    if (c.total_ps > c.inside_ps + c.inside_ps / 20 || c.count < r.rhythm.outliers.size()) continue;
+    depth = c.depth;
+    best.ms = ms;
+    if (loop::is_frame(name)) {
+      const loop::Frame frame = loop::frame_of(name);
+      best.name = fmt::format("{} ({}:{})", frame.function,
+                              frame.file.substr(frame.file.rfind('/') + 1), frame.line);
+      if (frame.builtin) best.name = frame.function;
+      best.purpose = loop::purpose_of(frame.function);
+    } else {
+      best.name = name;
+    }
+  }
+  return best;
+}
+
+std::string places(const Rules& r) {
+  if (r.rhythm.every > 0)
+    return fmt::format("every {}{} step ({} of {} steps)", r.rhythm.every,
+                       r.rhythm.every == 2   ? "nd"
+                       : r.rhythm.every == 3 ? "rd"
+                                             : "th",
+                       r.rhythm.outliers.size(), r.loop->periods.size());
+  return fmt::format("{} of {} steps", r.rhythm.outliers.size(), r.loop->periods.size());
+}
+
+std::string what_it_does(const Extra& e, const Only& only) {
+  if (!only.name.empty()) return only.name;
+  switch (e.act) {
+    case Act::kInput:
+      return "waiting for input";
+    case Act::kCompile:
+      return "tracing and compiling";
+    case Act::kCheckpoint:
+      return "saving a checkpoint";
+    case Act::kCallback:
+      return "a callback into Python";
+    case Act::kPython:
+      return "Python";
+    case Act::kUnrecorded:
+      return "Python that was not recorded";
+    case Act::kCommunication:
+      return "communication";
+    default:
+      return "";
+  }
+}
+
+void first_step(Rules& r, const Extra& e) {
+  const double first = static_cast<double>(r.loop->periods[0].of(e.act)) / 1e9;
+  if (e.act == Act::kInput) {
+    Finding f = make("IN-FIRST-STEP", true, Severity::kMajor);
+    f.text = fmt::format(
+        "{:.0f} ms of the first step wait for the first batch, {:.2f} ms of a usual one: a shuffle "
+        "buffer fills or files are opened. It happens once.",
+        first, r.usual_ms(Act::kInput));
+    f.action =
+        "Leave the first step out of averages. To shorten it: a smaller buffer_size of shuffle(), or "
+        "shuffle the file names and not the elements.";
+    f.diff = "-dataset = dataset.map(fn).shuffle(N)\n+dataset = dataset.shuffle(N).map(fn)   # "
+             "shuffle what is small, before the work";
+    if (r.loop->jax || r.loop->pytorch) f.diff.clear();
+    f.numbers = {{"first_ms", first}, {"median_ms", r.usual_ms(Act::kInput)}};
+    gain(f, first / static_cast<double>(r.loop->periods.size()), r.rhythm.mean_ms);
+    f.text = f.text.substr(0, f.text.find(" Without it"));
+    r.found.push_back(std::move(f));
+    return;
+  }
+  const std::string what = what_it_does(e, {});
+  Finding f = make("FIRST-STEP", true, Severity::kInfo);
+  f.text = fmt::format("The first step takes {:.0f} ms longer than a usual one{}.", e.ms,
+                       what.empty() ? "" : ": " + what);
+  f.action = "It is a warm-up: start the capture some steps later, or leave it out of averages.";
+  f.numbers = {{"first_ms", first}};
+  r.found.push_back(std::move(f));
+}
+
+}  // namespace
+
+void periodic(Rules& r) {
+  if (!r.loop || r.rhythm.outliers.empty() || r.loop->periods.size() < 4) return;
+  const Extra e = extra_of(r);
+  if (r.rhythm.first_only) {
+    if (r.rhythm.extra_share >= kWorthSaying) first_step(r, e);
+    return;
+  }
+  const Only only = only_there(r, e.ms);
+  const bool known = !only.name.empty() ||
+                     (e.act_ms >= kMostOfIt * e.ms && e.act != Act::kCompute &&
+                      (r.rhythm.every > 0 || e.act != Act::kUnrecorded));
+  const bool fired = r.rhythm.extra_share >= kWorthSaying;
+  Finding f = make("PERIODIC", fired, known ? Severity::kMajor : Severity::kInfo);
+  const std::string what = known ? what_it_does(e, only) : "";
+  const double each = only.name.empty() ? (known ? e.act_whole_ms : e.ms) : only.ms;
+  f.text = fmt::format("{:.1f} ms{} in {}, {:.0f}% of all time; a usual step takes {:.1f} ms.", each,
+                       what.empty() ? " more" : " of " + what, places(r),
+                       100 * r.rhythm.extra_share, r.rhythm.usual_ms);
+  const bool saves = e.act == Act::kCheckpoint || only.purpose == loop::Purpose::kSaves;
+  f.action = !known ? "The same operations took longer in these steps: other programs on the machine, "
+                      "or the profiler; look at one of them in the trace viewer."
+             : saves ? "Save less often, or in the background while the next steps run."
+             : only.purpose == loop::Purpose::kEvaluates
+                 ? "Evaluate less often or on fewer batches, or in another process; measure the "
+                   "training steps apart from it."
+                 : "Do it less often, on less data, or in a background process; measure the usual "
+                   "steps apart from it.";
+  f.numbers = {{"ms", each},
+               {"steps", static_cast<double>(r.rhythm.outliers.size())},
+               {"every", static_cast<double>(r.rhythm.every)}};
+  f.evidence = {{"trace_viewer", only.name.substr(0, only.name.find(' '))}};
+  if (fired && known) {
+    f.gain_ps = static_cast<int64_t>(r.rhythm.extra_share * r.rhythm.mean_ms * 1e9);
+    f.text += fmt::format(" Without it a step would take {:.1f} ms on average instead of {:.1f}.",
+                          (1 - r.rhythm.extra_share) * r.rhythm.mean_ms, r.rhythm.mean_ms);
+  }
+  r.found.push_back(std::move(f));
+}
+
+}  // namespace sonde::profile::findings

@@ -1,0 +1,109 @@
+// PyTorch on several ranks: the one that the others wait for, found by arrival at collectives, and
+// what it does meanwhile.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "capture/analysis/pytorch/arrivals.h"
+#include "capture/findings/pytorch.h"
+
+namespace sonde::profile::findings {
+namespace {
+
+using loop::Act;
+
+std::string rank_name(const HostAnalysis& host, size_t index) {
+  const int64_t rank = host.pytorch().rank;
+  return fmt::format("rank {}", rank >= 0 ? rank : static_cast<int64_t>(index));
+}
+
+// Outermost operators of a rank's loop, ms a step by name.
+std::map<std::string, double> operators_of(const HostAnalysis& host) {
+  std::map<std::string, double> out;
+  const pytorch::Capture& c = host.pytorch();
+  const double steps = static_cast<double>(std::max<size_t>(1, c.steps.size()));
+  for (const pytorch::Node& node : c.nodes) {
+    if (node.kind != pytorch::Kind::kOperator || !c.name_of(node).starts_with("aten::")) continue;
+    out[std::string(c.name_of(node))] += static_cast<double>(node.self_host_ps()) / 1e9 / steps;
+  }
+  return out;
+}
+
+// What the late rank does longer than the quickest of the others.
+std::string why_late(const HostAnalysis& late, const HostAnalysis& other) {
+  const loop::Loop &a = late.loop(), &b = other.loop();
+  if (a.periods.empty() || b.periods.empty()) return "";
+  const loop::Rhythm ra = loop::rhythm_of(a), rb = loop::rhythm_of(b);
+  Act act = Act::kCompute;
+  double most = 0;
+  for (size_t i = 0; i < loop::kActCount; ++i) {
+    const auto candidate = static_cast<Act>(i);
+    if (candidate == Act::kCommunication) continue;
+    const double more = usual_ms(a, ra, candidate) - usual_ms(b, rb, candidate);
+    if (more > most) most = more, act = candidate;
+  }
+  if (most <= 0) return "";
+  if (act == Act::kCompute || act == Act::kOpByOp) {
+    const auto mine = operators_of(late), theirs = operators_of(other);
+    std::string name;
+    double longest = 0;
+    for (const auto& [op, ms] : mine) {
+      const auto known = theirs.find(op);
+      const double more = ms - (known == theirs.end() ? 0 : known->second);
+      if (more > longest) longest = more, name = op;
+    }
+    return fmt::format(": it computes {:.0f} ms longer{}", most,
+                       name.empty() ? "" : fmt::format(", most of it in {}", name));
+  }
+  if (act == Act::kPython) {
+    const loop::Path path = python_path(late.trace(), a, a.of(Act::kPython));
+    if (!path.text.empty()) return fmt::format(": it spends {:.0f} ms more in {}", most, path.text);
+  }
+  if (act == Act::kInput) return fmt::format(": it waits {:.0f} ms longer for its input", most);
+  return fmt::format(": {:.0f} ms more show no recorded work on it (Python, most likely)", most);
+}
+
+}  // namespace
+
+const HostAnalysis* late_rank(Rules& r) {
+  std::vector<const pytorch::Capture*> captures;
+  std::vector<const HostAnalysis*> ranks;
+  for (const HostAnalysis* host : r.hosts) {
+    if (host->pytorch().steps.empty()) continue;
+    captures.push_back(&host->pytorch());
+    ranks.push_back(host);
+  }
+  if (ranks.size() < 2 || !r.loop) return nullptr;
+  const pytorch::Arrivals arrivals = pytorch::arrivals_of(captures);
+  if (arrivals.collectives == 0) return nullptr;
+  const double share = ratio(arrivals.late_ms, r.rhythm.usual_ms);
+  const size_t last = arrivals.last[arrivals.late];
+  const bool fired = share >= 0.1 && 10 * last >= 6 * arrivals.collectives;
+  Finding f = make("STRAGGLER", fired, Severity::kCritical);
+  const std::string name = rank_name(*ranks[arrivals.late], arrivals.late);
+  size_t quickest = arrivals.late == 0 ? 1 : 0;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (arrivals.wait_ms[i] > arrivals.wait_ms[quickest]) quickest = i;
+  }
+  f.text = fmt::format(
+      "{} arrives last in {} of {} collectives; the others wait {:.1f} of {:.1f} ms of each step "
+      "({:.0f}%) for it{}.",
+      name, last, arrivals.collectives, std::max(0.0, arrivals.late_ms), r.rhythm.usual_ms,
+      100 * std::max(0.0, share), fired ? why_late(*ranks[arrivals.late], *ranks[quickest]) : "");
+  f.text[0] = static_cast<char>(f.text[0] - 'a' + 'A');
+  f.action = fmt::format(
+      "Look at {} before anything else: give every rank the same amount of data and work (equal "
+      "batches, an even DistributedSampler), and see what it does alone: its input, its Python, "
+      "other programs on that machine.",
+      name);
+  f.diff = "+sampler = torch.utils.data.DistributedSampler(dataset)   # equal shares\n"
+           "+loader = DataLoader(dataset, sampler=sampler, batch_size=B, drop_last=True)";
+  f.numbers = {{"wait_ms", arrivals.late_ms}, {"percent", 100 * share}};
+  f.evidence = {{"torch.ranks", ""}, {"torch.distributed", ""}};
+  gain(f, arrivals.late_ms, r.rhythm.usual_ms);
+  r.found.push_back(std::move(f));
+  return fired ? ranks[arrivals.late] : nullptr;
+}
+
+}  // namespace sonde::profile::findings
