@@ -4,6 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "api/services/captures.h"
@@ -37,8 +39,9 @@ PATH is a capture file, a session folder, or a log directory (its newest session
                      "select name, count, dur_ms from names_ms order by dur_ms desc"; docs/sql.md
                      lists tables and views; also with --json and --csv
   --rows N           rows a table in the terminal (default 15)
-  --compare A B      compare capture B with A; exit code 1 when B's step is slower than A's by
-                     more than --max-slowdown percent (default 5)
+  --compare A B      compare capture B with A: exit code 0 when B's step is not slower than A's by
+                     more than --max-slowdown percent (default 5), 1 when it is, 2 when a capture
+                     cannot be read or has no steps
 )";
 
 struct Arguments {
@@ -88,7 +91,12 @@ Result<Arguments> parse(const Args& args) {
     } else if (takes("--rows")) {
       out.rows = static_cast<size_t>(std::max(0L, std::atol(std::string(value).c_str())));
     } else if (takes("--max-slowdown") || takes("--max_slowdown")) {
-      out.max_slowdown_percent = std::atof(std::string(value).c_str());
+      double& percent = out.max_slowdown_percent;
+      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), percent);
+      if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(percent) ||
+          percent < 0)
+        return fail(Code::kInvalid,
+                    fmt::format("--max-slowdown takes a percentage of at least 0, not '{}'", value));
     } else if (takes("--param")) {
       const size_t equals = value.find('=');
       if (equals == std::string_view::npos) return fail(Code::kInvalid, "--param takes KEY=VALUE");
@@ -206,11 +214,13 @@ int profile_command(const Args& args) {
   if (arguments->compares) {
     if (arguments->paths.size() != 2) return failed("profile: --compare takes two captures", 2);
     auto before = load(arguments->paths[0], pool), now = load(arguments->paths[1], pool);
-    if (!before) return failed(before.error().text);
-    if (!now) return failed(now.error().text);
+    if (!before) return failed(before.error().text, 2);
+    if (!now) return failed(now.error().text, 2);
     print(profile::compare(*before->session, *now->session), *arguments, nullptr, now->name);
     const auto slower = profile::slowdown(*before->session, *now->session);
-    return slower && 100 * *slower > arguments->max_slowdown_percent ? 1 : 0;
+    if (!slower)
+      return failed("profile: a capture has no steps, so whether it is slower cannot be told", 2);
+    return 100 * *slower > arguments->max_slowdown_percent ? 1 : 0;
   }
   if (arguments->paths.size() != 1)
     return failed("profile: give one path of a capture; see sonde profile --help", 2);

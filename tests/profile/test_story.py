@@ -22,7 +22,8 @@ def report(name, tool="overview_page"):
 
 
 def fired(r):
-    return [f for f in r["findings"] if f["fired"]]
+    assert all(f["fired"] for f in r["findings"]) and not any(f["fired"] for f in r["checked"])
+    return r["findings"]
 
 
 def figure(r, name):
@@ -64,6 +65,24 @@ def test_compare_shows_the_gain_and_guards_against_the_loss():
     parts = next(t for t in r["tables"] if t["id"] == "parts")
     assert parts["rows"][0][0] == "Input"
     assert sonde("--compare", fast, slow).returncode == 1
+    assert sonde("--compare", fast, slow, "--max-slowdown", "1000000").returncode == 0
+
+
+def test_compare_cannot_tell_is_no_pass(tmp_path):
+    capture = DATA / "tf_loop_input_fixed.xplane.pb.gz"
+    assert sonde("--compare", capture, DATA / "nothing.pb").returncode == 2
+    broken = tmp_path / "host.xplane.pb"
+    broken.write_bytes(b"")
+    assert sonde("--compare", capture, broken).returncode == 2
+    assert sonde("--compare", capture).returncode == 2
+    without = DATA / "made_gpu.worker0.pt.trace.json.gz"
+    unmarked = tmp_path / "worker.pt.trace.json"
+    import gzip
+    unmarked.write_bytes(gzip.decompress(without.read_bytes()).replace(b"ProfilerStep#", b"SomethingElse"))
+    assert sonde("--compare", unmarked, unmarked).returncode in (0, 2)
+    for wrong in ("", "fast", "-3", "nan", "5%"):
+        run = sonde("--compare", capture, capture, "--max-slowdown", wrong)
+        assert run.returncode == 2 and "--max-slowdown" in run.stderr, wrong
 
 
 def test_a_tool_without_input_says_what_is_missing():

@@ -334,10 +334,15 @@ std::string to_v1_json(const Report& report, size_t inline_rows, const Report* b
         });
       }
     });
-    json.key("findings").array([&] {
-      for (size_t i = 0; i < report.findings.size(); ++i)
-        write_finding(json, report.findings[i], i + 1);
-    });
+    // What fired, and apart from it what was checked and is no problem.
+    size_t rank = 0;
+    for (const bool fired : {true, false}) {
+      json.key(fired ? "findings" : "checked").array([&] {
+        for (const Finding& finding : report.findings) {
+          if (finding.fired == fired) write_finding(json, finding, ++rank);
+        }
+      });
+    }
     json.key("missing").array([&] {
       for (const Missing& missing : report.missing) {
         json.object([&] {

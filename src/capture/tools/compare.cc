@@ -6,7 +6,9 @@
 #include <cmath>
 #include <map>
 
+#include "capture/analysis/loop/loop.h"
 #include "capture/analysis/merged.h"
+#include "capture/analysis/pytorch/capture.h"
 #include "capture/analysis/session_steps.h"
 
 namespace sonde::profile {
@@ -15,7 +17,9 @@ namespace {
 struct Side {
   std::vector<const HostAnalysis*> hosts;
   SessionSteps steps;
-  double step_ms = 0;
+  double step_ms = 0;     // as marked
+  double period_ms = 0;   // from one step's start to the next; 0: not known
+  double between_ms = 0;  // of it, after the step
   size_t count = 0;
   std::array<double, kPartCount> part_ms{};
 };
@@ -25,7 +29,23 @@ Side side_of(const Session& session) {
   side.hosts = chosen_hosts(session, {});
   side.steps = session_steps(side.hosts);
   side.count = side.steps.steps.size();
+  // A capture of PyTorch without marks is shown as one step, which is none.
+  for (const HostAnalysis* host : side.hosts) {
+    if (host->is_pytorch() && !host->pytorch().steps_marked && host->loop().periods.empty())
+      side.count = 0;
+  }
   if (side.count == 0) return side;
+  for (const HostAnalysis* host : side.hosts) {
+    const loop::Loop& loop = host->loop();
+    if (loop.periods.size() < 2) continue;
+    const double mean = loop::rhythm_of(loop).mean_ms;
+    if (mean <= side.period_ms) continue;
+    side.period_ms = mean;
+    side.between_ms = 0;
+    for (const loop::Period& p : loop.periods)
+      side.between_ms +=
+          static_cast<double>(p.between_ps) / 1e9 / static_cast<double>(loop.periods.size());
+  }
   const double n = static_cast<double>(side.count);
   side.step_ms = side.steps.total_ms() / n;
   for (size_t p = 0; p < kPartCount; ++p) {
@@ -64,10 +84,19 @@ double scale(const Side& side, bool per_step) {
   return per_step ? 1.0 / static_cast<double>(side.count) : 1.0;
 }
 
+// Where both loops are known a step lasts until the next begins, on both sides.
+bool from_start_to_start(Side& before, Side& now) {
+  if (before.period_ms == 0 || now.period_ms == 0) return false;
+  before.step_ms = before.period_ms;
+  now.step_ms = now.period_ms;
+  return true;
+}
+
 }  // namespace
 
 Report compare(const Session& before_session, const Session& now_session) {
-  const Side before = side_of(before_session), now = side_of(now_session);
+  Side before = side_of(before_session), now = side_of(now_session);
+  const bool whole = from_start_to_start(before, now);
   const bool per_step = before.count > 0 && now.count > 0;
   Report report;
   report.tool = "compare";
@@ -84,6 +113,7 @@ Report compare(const Session& before_session, const Session& now_session) {
     const std::string name(part_name(static_cast<Part>(p)));
     parts[name] = {before.part_ms[p], now.part_ms[p]};
   }
+  if (whole) parts["Between steps"] = {before.between_ms, now.between_ms};
   const auto fill = [&](const Side& side, double Pair::* member) {
     const double factor = scale(side, per_step);
     for (const HostOp& op : merged_host_ops(side.hosts).ops)
@@ -133,7 +163,8 @@ Report compare(const Session& before_session, const Session& now_session) {
 }
 
 std::optional<double> slowdown(const Session& before, const Session& now) {
-  const Side a = side_of(before), b = side_of(now);
+  Side a = side_of(before), b = side_of(now);
+  from_start_to_start(a, b);
   if (a.count == 0 || b.count == 0 || a.step_ms == 0) return std::nullopt;
   return b.step_ms / a.step_ms - 1;
 }

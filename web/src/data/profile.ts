@@ -92,7 +92,8 @@ export interface Report {
     readonly y: readonly string[];
     readonly category?: string;
   }[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Finding[]; // what fired, most important first
+  readonly checked?: readonly Finding[]; // rules that were asked and found no problem
   readonly missing: readonly {readonly what: string; readonly why: string; readonly fix: string}[];
   readonly diagnostics: readonly {readonly severity: string; readonly text: string}[];
   readonly text?: string;

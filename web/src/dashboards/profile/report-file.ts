@@ -110,7 +110,7 @@ export function reportHtml(
       .filter(figure => figure.value !== null)
       .slice(0, 8)
       .map(figure => `<span>${escaped(figure.label)}<b>${escaped(figureText(figure.value, figure.unit))}</b></span>`);
-    const fired = report.findings.filter(one => one.fired);
+    const fired = report.findings;
     const tables = report.tables.filter(
       table =>
         table.rows.length > 0 &&
