@@ -38,6 +38,7 @@ SUITES = [
     ("compat-attacks", [PYTHON, "tests/compat/attacks.py"], False),
     ("compat-page", [PYTHON, "tests/compat/frontend.py"], True),
     ("profile-story", [PYTHON, "-m", "pytest", "tests/profile"], False),
+    ("causes", [PYTHON, "tests/profile/causes/judge.py"], False),
     ("profile-numbers", [PYTHON, "tests/profile/goldens.py"], False),
     ("page-types", ["npm", "--prefix", "web", "run", "--silent", "check"], False),
     ("page-unit", ["npm", "--prefix", "web", "run", "--silent", "test"], False),

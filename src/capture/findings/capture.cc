@@ -19,10 +19,10 @@ void no_steps(Rules& r) {
              : fmt::format("{} steps were derived from {}, since the program marked none.",
                            host->steps().steps.size(), rule);
     f.action = "Mark the steps, so that every tool can tell them apart.";
-    f.diff =
-        "+with tf.profiler.experimental.Trace('train', step_num=step, _r=1):\n     "
-        "train_step(...)\n"
-        "# JAX: with jax.profiler.StepTraceAnnotation('train', step_num=step):";
+    f.diff = r.jax ? "+with jax.profiler.StepTraceAnnotation('train', step_num=step):\n"
+                     "     train_step(...)"
+                   : "+with tf.profiler.experimental.Trace('train', step_num=step, _r=1):\n"
+                     "     train_step(...)";
     r.found.push_back(std::move(f));
     return;
   }
@@ -42,12 +42,16 @@ void data_loss(Rules& r) {
       return note.severity != trace::Diagnostic::Severity::kInfo;
     });
     if (dropped == 0 && trouble == notes.end()) continue;
-    Finding f = make("DATA-LOSS", true, Severity::kMinor);
+    // What is not in the file is missing from every number below.
+    const bool lost = dropped == 0;
+    Finding f = make("DATA-LOSS", true, lost ? Severity::kCritical : Severity::kMinor);
     f.text = dropped > 0 ? fmt::format("{:.0f} events were dropped by the profiler on {}.", dropped,
                                        host->host().name)
                          : fmt::format("The capture of {} is not complete: {}.", host->host().name,
                                        trouble->text);
-    f.action = "Capture for a shorter time, or with lower tracer levels.";
+    f.action = lost ? "The file is damaged or was cut short: copy it again from where it was written, "
+                      "or capture again and let the profiler finish before the program ends."
+                    : "Capture for a shorter time, or with lower tracer levels.";
     f.evidence = {{"xspace_digest", ""}};
     r.found.push_back(std::move(f));
   }

@@ -28,7 +28,8 @@ void host_to_device(Rules& r) {
   f.action =
       "Copy ahead of time and from pinned memory, or send a smaller type (uint8 images, "
       "converted on the device).";
-  f.diff = "+dataset = dataset.apply(tf.data.experimental.prefetch_to_device('/gpu:0'))";
+  f.diff = r.jax ? "+batch = jax.device_put(next_batch)   # one step ahead: the copy runs beside the step"
+                 : "+dataset = dataset.apply(tf.data.experimental.prefetch_to_device('/gpu:0'))";
   f.numbers = {{"exposed_ms", exposed}, {"bytes", bytes}, {"copies", copies}};
   f.evidence = {{"trace_viewer", "MemcpyH2D"}};
   gain(f, exposed, r.average.step_ms);
@@ -51,7 +52,8 @@ void output(Rules& r) {
   f.action =
       "Read metrics back every few steps instead of every step, and keep them on the device "
       "in between.";
-  f.diff = "-log(loss.numpy())\n+if step % 100 == 0: log(loss.numpy())";
+  f.diff = r.jax ? "-log(float(loss))\n+if step % 100 == 0: log(float(loss))"
+                 : "-log(loss.numpy())\n+if step % 100 == 0: log(loss.numpy())";
   f.numbers = {{"output_ms", ms}, {"percent", percent}};
   f.evidence = {{"trace_viewer", "MemcpyD2H"}};
   gain(f, ms, r.average.step_ms);
@@ -67,10 +69,11 @@ void launch(Rules& r) {
       "{:.1f} of {:.1f} ms of each step ({:.0f}%) go into launching kernels while the "
       "device waits.",
       ms, r.average.step_ms, percent);
-  f.action =
-      "Let the compiler fuse and launch in one go, use a larger batch, and keep tf.data from "
-      "taking the launching thread's core (TF_GPU_THREAD_MODE=gpu_private).";
-  f.diff = "-@tf.function\n+@tf.function(jit_compile=True)\n def train_step(...):";
+  f.action = r.jax ? "Do more in one program (several steps in a jax.lax.scan), and use a larger batch."
+                   : "Let the compiler fuse and launch in one go, use a larger batch, and keep tf.data "
+                     "from taking the launching thread's core (TF_GPU_THREAD_MODE=gpu_private).";
+  f.diff = r.jax ? "+state, losses = jax.lax.scan(train_step, state, batches)"
+                 : "-@tf.function\n+@tf.function(jit_compile=True)\n def train_step(...):";
   f.numbers = {{"launch_ms", ms}, {"percent", percent}};
   f.evidence = {{"kernel_stats", ""}, {"trace_viewer", ""}};
   gain(f, ms, r.average.step_ms);
@@ -124,8 +127,9 @@ void kernels(Rules& r) {
       "{:.0f}% of {} kernels run for less than 5 us; together they are {:.0f}% of kernel time.",
       100.0 * ratio(static_cast<double>(tiny_count), static_cast<double>(count)), count,
       tiny_share);
-  f.action = "Fuse them: jit_compile=True (XLA) or torch.compile.";
-  f.diff = "-@tf.function\n+@tf.function(jit_compile=True)";
+  f.action = r.jax ? "Put the whole step into one jax.jit, so that XLA can fuse them."
+                   : "Fuse them: jit_compile=True (XLA).";
+  f.diff = r.jax ? "+@jax.jit\n def train_step(...):" : "-@tf.function\n+@tf.function(jit_compile=True)";
   f.evidence = {{"kernel_stats", ""}};
   f.numbers = {{"tiny_percent", tiny_share}};
   r.found.push_back(std::move(f));
@@ -162,7 +166,8 @@ void kernels(Rules& r) {
   f.action =
       "Use mixed precision, and keep channel and matrix sizes multiples of 8 (16-bit) or 16 "
       "(8-bit).";
-  f.diff = "+tf.keras.mixed_precision.set_global_policy('mixed_float16')";
+  f.diff = r.jax ? "+params = jax.tree.map(lambda p: p.astype(jnp.bfloat16), params)"
+                 : "+tf.keras.mixed_precision.set_global_policy('mixed_float16')";
   f.numbers = {{"percent", unused_percent}};
   f.evidence = {{"kernel_stats", worst_unused ? worst_unused->op_name : ""}};
   gain(f, unused * per_step * 0.5, r.average.step_ms);
@@ -197,7 +202,8 @@ void precision(Rules& r) {
       "time is in ops that would gain from it.",
       b.low_precision_percent, r.tensor_core_unused_percent);
   f.action = "Train in mixed precision if the accuracy allows it.";
-  f.diff = "+tf.keras.mixed_precision.set_global_policy('mixed_float16')";
+  f.diff = r.jax ? "+params = jax.tree.map(lambda p: p.astype(jnp.bfloat16), params)"
+                 : "+tf.keras.mixed_precision.set_global_policy('mixed_float16')";
   f.numbers = {{"low_precision_percent", b.low_precision_percent}};
   r.found.push_back(std::move(f));
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "capture/analysis/pytorch/breakdown.h"
 #include "capture/analysis/pytorch/gpu_use.h"
 #include "capture/analysis/pytorch/memory_records.h"
 
@@ -85,8 +86,23 @@ void utilisation(const Numbers& n, Rules& r) {
     if (cause == Role::kDataLoader) f.diff.clear();
     f.numbers = {{"utilization_percent", percent}};
     f.evidence = {{"torch.overview", ""}, {"torch.ranks", ""}};
+    // Idle because the host launched too late: at most that can be won.
+    double late = 0;
+    for (const IdleCauses& idle : idle_causes(n.c)) {
+      if (idle.device == use.device)
+        late = std::max(late, static_cast<double>(idle.host_wait_ps) / 1e9 / n.steps());
+    }
+    if (cause != Role::kDataLoader && cause != Role::kCommunication)
+      gain(f, std::min(late, (1 - use.utilization) * n.step_ms), n.step_ms);
     r.found.push_back(std::move(f));
   }
+}
+
+// The launches of small kernels are part of what the device waits for: not counted twice.
+bool told_as_idle(const Rules& r) {
+  return std::any_of(r.found.begin(), r.found.end(), [](const Finding& f) {
+    return f.fired && f.id == "GPU-LOW" && f.gain_ps;
+  });
 }
 
 void small_kernels(const Numbers& n, Rules& r) {
@@ -119,7 +135,7 @@ void small_kernels(const Numbers& n, Rules& r) {
   f.diff = "-model = Net().cuda()\n+model = torch.compile(Net().cuda(), mode='reduce-overhead')";
   f.numbers = {{"tiny_percent", share}, {"under_launch", static_cast<double>(under_launch)}};
   f.evidence = {{"torch.kernel", ""}, {"torch.ranks", ""}};
-  gain(f, ms, n.step_ms);
+  if (!told_as_idle(r)) gain(f, ms, n.step_ms);
   r.found.push_back(std::move(f));
 }
 
@@ -137,11 +153,20 @@ void tensor_cores(const Numbers& n, Rules& r) {
   f.action =
       "Train in mixed precision, or allow TF32 for float32 matrix products; keep sizes multiples "
       "of 8.";
-  f.diff =
-      "+torch.set_float32_matmul_precision('high')          # TF32, nothing else to change\n"
-      "-loss = criterion(model(x), y)\n"
-      "+with torch.autocast('cuda', dtype=torch.bfloat16):  # or mixed precision\n"
-      "+    loss = criterion(model(x), y)";
+  // TF32 and bfloat16 came with the generation after Volta and Turing.
+  const bool ampere = std::any_of(n.c.devices.begin(), n.c.devices.end(),
+                                  [](const DeviceInfo& info) { return info.major >= 8; });
+  if (!ampere) {
+    f.action = "Train in mixed precision with float16 and a gradient scaler; keep sizes multiples of 8.";
+  }
+  f.diff = ampere ? "+torch.set_float32_matmul_precision('high')          # TF32, nothing else to change\n"
+                    "-loss = criterion(model(x), y)\n"
+                    "+with torch.autocast('cuda', dtype=torch.bfloat16):  # or mixed precision\n"
+                    "+    loss = criterion(model(x), y)"
+                  : "-loss = criterion(model(x), y)\n"
+                    "+with torch.autocast('cuda', dtype=torch.float16):\n"
+                    "+    loss = criterion(model(x), y)\n"
+                    "+scaler.scale(loss).backward()                      # torch.amp.GradScaler";
   f.numbers = {{"eligible_percent", 100 * eligible}, {"used_percent", 100 * used}};
   f.evidence = {{"torch.operator", ""}, {"torch.kernel", ""}};
   gain(f, 0.5 * unused * n.part_ms(Role::kKernel), n.step_ms);
@@ -180,9 +205,12 @@ void optimizer(const Numbers& n, Rules& r) {
       "parameter at a time{}.",
       ms, 100 * ratio(ms, n.step_ms), per_step, fused ? ", fused ones among them" : "");
   f.action = "One fused kernel updates all parameters at once.";
-  f.diff =
-      "-optimizer = torch.optim.AdamW(model.parameters(), lr=lr)\n"
-      "+optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)";
+  std::string kind = name.substr(std::min(name.size(), name.find('#') + 1));
+  if (kind.empty() || name.find('#') == std::string::npos) kind = "AdamW";
+  f.diff = fmt::format(
+      "-optimizer = torch.optim.{0}(model.parameters(), lr=lr)\n"
+      "+optimizer = torch.optim.{0}(model.parameters(), lr=lr, fused=True)",
+      kind);
   f.numbers = {{"optimizer_ms", ms}, {"operators", per_step}};
   f.evidence = {{"trace_viewer", "Optimizer.step"}};
   gain(f, 0.5 * ms, n.step_ms);

@@ -20,9 +20,11 @@ void communication(Rules& r) {
       "Let it overlap with the backward pass (larger gradient buckets), accumulate gradients "
       "over "
       "several batches, or send fewer bits.";
-  f.diff =
-      "+options = tf.distribute.experimental.CommunicationOptions(bytes_per_pack=50 * 1024 * "
-      "1024)";
+  if (!r.jax) {
+    f.diff =
+        "+options = tf.distribute.experimental.CommunicationOptions(bytes_per_pack=50 * 1024 * "
+        "1024)";
+  }
   f.numbers = {{"exposed_ms", ms}, {"percent", percent}};
   f.evidence = {{"trace_viewer", "nccl"}};
   gain(f, ms, r.average.step_ms);

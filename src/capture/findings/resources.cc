@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "capture/analysis/loop/loop.h"
 #include "capture/analysis/merged.h"
 
 namespace sonde::profile::findings {
@@ -72,6 +73,7 @@ class Checks {
          std::vector<Finding>& found)
       : hosts_(hosts), steps_(steps), found_(found) {
     step_ms_ = ratio(steps.total_ms(), static_cast<double>(steps.steps.size()));
+    for (const HostAnalysis* host : hosts) jax_ |= host->loop().jax;
   }
 
   void run() {
@@ -101,6 +103,7 @@ class Checks {
 
   void gain(Finding& f, double ms) const {
     if (!f.fired || ms <= 0 || step_ms_ <= 0) return;
+    ms = std::min(ms, step_ms_);
     f.gain_ps = static_cast<int64_t>(ms * 1e9);
     f.text += fmt::format(" Without it a step would take at least {:.1f} ms (-{:.0f}%).",
                           step_ms_ - ms, 100.0 * ms / step_ms_);
@@ -121,8 +124,7 @@ class Checks {
     high.action =
         "Little is left before the program runs out of memory: a smaller batch, recomputing "
         "activations in the backward pass, or an optimizer with less state.";
-    high.diff =
-        "+step = tf.recompute_grad(step)   # JAX: jax.checkpoint, PyTorch: torch.utils.checkpoint";
+    high.diff = jax_ ? "+block = jax.checkpoint(block)" : "+step = tf.recompute_grad(step)";
     high.numbers = {{"peak_bytes", static_cast<double>(peak->used)},
                     {"capacity_bytes", static_cast<double>(capacity)}};
     high.evidence = {{"memory_profile", id}};
@@ -138,9 +140,8 @@ class Checks {
         "the largest request was {:.2f} GB.",
         100 * peak->fragmentation, where, chunk / 1e9, gigabytes(largest));
     broken.action = "Let the allocator give memory back, and keep shapes from varying.";
-    broken.diff =
-        "+export TF_GPU_ALLOCATOR=cuda_malloc_async   # PyTorch: "
-        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
+    broken.diff = jax_ ? "+export XLA_PYTHON_CLIENT_ALLOCATOR=platform"
+                       : "+export TF_GPU_ALLOCATOR=cuda_malloc_async";
     broken.numbers = {{"fragmentation", peak->fragmentation}, {"largest_free_bytes", chunk}};
     broken.evidence = {{"memory_profile", id}};
     churn(host, where, id, events);
@@ -155,7 +156,7 @@ class Checks {
     Finding& f = add("MEM-CHURN", each > 5000, Severity::kMinor);
     f.text = fmt::format("{:.0f} times a step memory of {} is taken or given back.", each, where);
     f.action = "Reuse buffers: write into existing ones, and let the compiler fuse small ops.";
-    f.diff = "+@tf.function(jit_compile=True)";
+    if (!jax_) f.diff = "+@tf.function(jit_compile=True)";
     f.numbers = {{"events_per_step", each}};
     f.evidence = {{"memory_profile", id}};
   }
@@ -254,7 +255,9 @@ class Checks {
     const double span =
         static_cast<double>((host.trace().last_end() - host.trace().first_begin()).value);
     if (!cores || *cores < 1 || span <= 0) return;
-    const double busy = static_cast<double>(host.host_ops().busy_ps) / (span * *cores);
+    // Ops that wait inside others are counted on both threads: never more than there are.
+    const double busy =
+        std::min(1.0, static_cast<double>(host.host_ops().busy_ps) / (span * *cores));
     Finding& f = add("CPU-SATURATED", busy >= 0.95, Severity::kMajor);
     f.text = fmt::format("Ops keep {:.1f} of {:.0f} cores busy ({:.0f}%).", busy * *cores, *cores,
                          100 * busy);
@@ -316,9 +319,9 @@ class Checks {
         f.text = fmt::format("{:.1f} ms ({:.0f}% of the capture) went into the profiler itself.",
                              taken / 1e9, percent);
         f.action = "Trace less, so that what is measured is the program.";
-        f.diff =
-            "+options = tf.profiler.experimental.ProfilerOptions(host_tracer_level=1, "
-            "python_tracer_level=0)";
+        f.diff = jax_ ? "+options = jax.profiler.ProfileOptions()\n+options.host_tracer_level = 1"
+                      : "+options = tf.profiler.experimental.ProfilerOptions(host_tracer_level=1, "
+                        "python_tracer_level=0)";
         f.numbers = {{"percent", percent}};
         f.evidence = {{"trace_viewer", "CUPTI overhead"}};
       }
@@ -360,7 +363,8 @@ class Checks {
     f.text = fmt::format("{} computes {:.1f} ms a step, {:.2f} times the mean of {} devices.",
                          most.second, most.first / steps, most.first / mean, busy.size());
     f.action = "Split the work evenly: equal batches on every device, layers shared out by time.";
-    f.diff = "+dataset = strategy.experimental_distribute_dataset(dataset)   # equal shares";
+    if (!jax_)
+      f.diff = "+dataset = strategy.experimental_distribute_dataset(dataset)   # equal shares";
     f.numbers = {{"most_ms", most.first / steps}, {"mean_ms", mean / steps}};
     f.evidence = {{"pod_viewer", ""}};
     gain(f, (most.first - mean) / steps);
@@ -395,7 +399,8 @@ class Checks {
     f.action =
         "Do what happens between steps (metrics, checkpoints, logging) less often, or let "
         "the next step start before it.";
-    f.diff = "+model.compile(..., steps_per_execution=10)";
+    f.diff = jax_ ? "+state, losses = jax.lax.scan(train_step, state, batches)"
+                  : "+model.compile(..., steps_per_execution=10)";
     f.numbers = {{"idle_ms", ms}, {"percent", percent}};
     f.evidence = {{"trace_viewer", ""}};
     gain(f, ms);
@@ -413,7 +418,8 @@ class Checks {
     Finding& f = add("TPU-IDLE", percent >= 3, Severity::kMajor);
     f.text = fmt::format("{:.1f}% of the time the TPU runs no op.", percent);
     f.action = "Hand over several steps at once, so that the host is asked less often.";
-    f.diff = "+model.compile(..., steps_per_execution=10)   # JAX: jax.lax.scan over the steps";
+    f.diff = jax_ ? "+state, losses = jax.lax.scan(train_step, state, batches)"
+                  : "+model.compile(..., steps_per_execution=10)";
     f.numbers = {{"percent", percent}};
     f.evidence = {{"hlo_stats", ""}, {"trace_viewer", ""}};
   }
@@ -422,6 +428,7 @@ class Checks {
   const SessionSteps& steps_;
   std::vector<Finding>& found_;
   double step_ms_ = 0;
+  bool jax_ = false;
 };
 
 }  // namespace

@@ -49,6 +49,8 @@ Rules::Rules(const std::vector<const HostAnalysis*>& h, const SessionSteps& s)
   for (const HostAnalysis* host : hosts) gpu |= !host->words().gpu_planes.empty();
   for (const HostAnalysis* host : hosts) {
     const loop::Loop& found_loop = host->loop();
+    jax |= found_loop.jax;
+    keras |= found_loop.keras;
     if (found_loop.periods.size() < 2) continue;
     loop::Rhythm found_rhythm = loop::rhythm_of(found_loop);
     if (loop && found_rhythm.usual_ms <= rhythm.usual_ms) continue;

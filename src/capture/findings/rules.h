@@ -39,7 +39,7 @@ struct Rules {
   std::vector<Finding> found;
 
   double usual_ms(loop::Act act) const { return loop::usual_ms(*loop, rhythm, act); }
-  bool jax() const { return loop && loop->jax; }
+  bool jax = false, keras = false;  // what the capture's own names show
 
   // What fired first, by gain; then what was checked and is no problem.
   std::vector<Finding> take();

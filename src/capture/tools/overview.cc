@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "capture/analysis/loop/loop.h"
 #include "capture/analysis/merged.h"
 #include "capture/analysis/ops/device_rates.h"
 #include "capture/analysis/session_steps.h"
@@ -162,6 +163,41 @@ Table hosts_table(const std::vector<const HostAnalysis*>& hosts) {
   return table;
 }
 
+// From the start of a step to the start of the next, on the host that sets the pace: medians of the
+// usual steps.
+Table period_table(const std::vector<const HostAnalysis*>& hosts, Report& report) {
+  Table table{"period", "From one step's start to the next"};
+  const HostAnalysis* pace = nullptr;
+  loop::Rhythm rhythm;
+  for (const HostAnalysis* host : hosts) {
+    if (host->loop().periods.size() < 2) continue;
+    loop::Rhythm own = loop::rhythm_of(host->loop());
+    if (pace && own.usual_ms <= rhythm.usual_ms) continue;
+    pace = host;
+    rhythm = std::move(own);
+  }
+  if (!pace || rhythm.mean_ms <= 0) return table;
+  const loop::Loop& loop = pace->loop();
+  std::vector<double> between;
+  for (const loop::Period& p : loop.periods)
+    between.push_back(static_cast<double>(p.between_ps) / 1e9);
+  report.figure("period_ms", "From one step's start to the next, median", rhythm.period_ms, "ms");
+  report.figure("between_steps_ms", "Of it between steps, median", loop::median(between), "ms");
+  table.columns = {{"part", "Part", Type::kText},
+                   {"mean_ms", "Mean", Type::kNumber, "ms"},
+                   {"usual_ms", "Usual step", Type::kNumber, "ms"},
+                   {"share", "Share", Type::kNumber, "%", "period"}};
+  for (size_t a = 0; a < loop::kActCount; ++a) {
+    const auto act = static_cast<loop::Act>(a);
+    double mean = 0;
+    for (const loop::Period& p : loop.periods)
+      mean += static_cast<double>(p.of(act)) / 1e9 / static_cast<double>(loop.periods.size());
+    table.rows.push_back({std::string(loop::act_name(act)), mean,
+                          loop::usual_ms(loop, rhythm, act), 100 * ratio(mean, rhythm.mean_ms)});
+  }
+  return table;
+}
+
 Table advice_table(const Bottleneck& b) {
   Table table{"recommendations", "Where to look next"};
   table.columns = {{"tip_type", "Kind", Type::kText},
@@ -223,6 +259,7 @@ Result<Report> overview(const Session& session, const Options& options) {
                     steps.percent(part), "%", "step time");
     }
   }
+  Table period = period_table(hosts, report);
   report.tables.push_back(op_table(hosts, machine, steps));
   report.tables.push_back(step_table(steps, bottleneck, machine.hardware_type));
   report.tables.push_back(environment_table(hosts, machine));
@@ -236,6 +273,7 @@ Result<Report> overview(const Session& session, const Options& options) {
   report.tables.push_back(std::move(latency));
   report.tables.push_back(diagnostics_table(report));
   report.tables.push_back(hosts_table(hosts));
+  if (!period.rows.empty()) report.tables.push_back(std::move(period));
   report.charts.push_back({"step_breakdown",
                            "stack",
                            "step_times",
