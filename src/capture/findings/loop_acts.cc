@@ -190,7 +190,7 @@ Row row_of(const Rules& r) {
   for (const loop::Chain& chain : r.loop->chains) {
     const bool inside = chain.begin >= r.loop->periods.front().begin &&
                         chain.begin < r.loop->periods.back().end;
-    if (inside) row.calls += chain.calls / periods;
+    if (inside) row.calls += chain.operations / periods;
   }
   const trace::Trace& trace = r.pace->trace();
   for (const loop::Culprit& c : culprits(trace, *r.loop, r.loop->of(Act::kOpByOp))) {

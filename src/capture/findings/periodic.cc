@@ -67,7 +67,7 @@ Only only_there(const Rules& r, double extra_ms) {
     const auto known = usual.find(c.label);
     const double before = known == usual.end() ? 0 : known->second;
     const std::string_view name = trace.text(trace.labels()[c.label].name);
-    if (ms - before < kMostOfIt * extra_ms || before > 0.1 * ms || c.depth >= depth) continue;
+    if (ms - before < kMostOfIt * extra_ms || before > 0.02 * ms || c.depth >= depth) continue;
     if (name.starts_with("ProfilerStep#")) continue;
     // Each step that stands out has one of these, and it lies in it.
     if (c.total_ps > c.inside_ps + c.inside_ps / 20 || c.count < r.rhythm.outliers.size()) continue;

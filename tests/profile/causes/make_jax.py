@@ -139,8 +139,7 @@ def jax_reader_unmarked(folder):
 
     def read_rows():
         with clock.cause():
-            busy(9)
-            time.sleep(0.009)
+            time.sleep(0.018)
         return ROWS
 
     def step(i):
@@ -152,16 +151,16 @@ def jax_reader_unmarked(folder):
 
 @program(tries=4)
 def jax_healthy_scan(folder):
-    """Sixteen updates in one compiled program."""
+    """Eight updates in one compiled program."""
     @jax.jit
     def many(weights, x):
-        return jax.lax.scan(lambda w, _: update(w, x), weights, None, length=16)
+        return jax.lax.scan(lambda w, _: update(w, x), weights, None, length=8)
     state = [parameters()]
 
     def step(i):
         state[0], loss = many(state[0], ROWS)
         loss.block_until_ready()
-    return record(folder, step, steps=4)
+    return record(folder, step, steps=3)
 
 
 @program(tries=4)

@@ -109,7 +109,7 @@ def torch_save_every_third(folder):
         if i % 3 == 2:
             with clock.cause():
                 torch.save(model.state_dict(), os.path.join(where, 'weights.pt'))
-    return record(folder, step, clock, steps=9, with_stack=True)
+    return record(folder, step, clock, steps=7, with_stack=True)
 
 
 @program()
@@ -128,13 +128,13 @@ def torch_losses_kept(folder):
 
 @program()
 def torch_recurrent_cells(folder):
-    """Sixty small recurrent cells by hand."""
+    """Forty small recurrent cells by hand."""
     w, u = torch.rand(24, 24, requires_grad=True), torch.rand(24, 24, requires_grad=True)
     x = torch.rand(4, 24)
 
     def step(_, i):
         h = torch.zeros(4, 24)
-        for _ in range(60):
+        for _ in range(40):
             h = torch.sigmoid(x @ w + h @ u)
         h.sum().backward()
     clock = record(folder, step, steps=3)

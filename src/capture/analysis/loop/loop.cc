@@ -16,13 +16,20 @@ using pytorch::merged;
 using trace::SliceId;
 using trace::TrackId;
 
-// A call that takes longer is work, not the cost of handing it over.
-constexpr int64_t kSmallCallPs = 150'000'000;  // 150 us
-// Calls further apart do not belong to one row.
-constexpr int64_t kChainGapPs = 200'000'000;  // 200 us
+// A call that takes longer is work, not the cost of handing it over; calls further apart do not
+// belong to one row. What a call costs in Python differs.
+struct RowLimits {
+  int64_t call_ps, gap_ps;
+};
+constexpr RowLimits kTorchRow{150'000'000, 200'000'000}, kTensorFlowRow{250'000'000, 500'000'000},
+    kJaxRow{500'000'000, 1'000'000'000};
 constexpr uint32_t kChainCalls = 20;
 // Operations of a checkpoint come with Python in between.
-constexpr int64_t kCheckpointGapPs = 5'000'000'000;  // 5 ms
+constexpr int64_t kCheckpointGapPs = 5'000'000'000;   // 5 ms
+constexpr int64_t kCheckpointTailPs = 1'500'000'000;  // 1.5 ms
+// The thread may lose its core in the middle of a row: longer gaps are part of it between two calls
+// of the kind the row consists of.
+constexpr int64_t kRowPausePs = 5'000'000'000;  // 5 ms
 
 Ranges united(const Ranges& a, const Ranges& b) {
   Ranges all = a;
@@ -177,9 +184,11 @@ class Builder {
   // An outermost call of the framework, and what was found inside it.
   struct Call {
     int64_t begin, end;
+    trace::LabelId label;
     bool function = false, other = false;  // runs a compiled function; is input, a checkpoint …
     int64_t compile_end = 0;
     bool checkpoint = false;
+    uint32_t operations = 0;
   };
 
   void read_thread() {
@@ -194,7 +203,8 @@ class Builder {
       if (begin >= whole_.back().end) break;
       if (word == Word::kFrame) {
         loop_.has_python = true;
-        if (begin >= frame_save_end && saves(frame_of(trace_.name(s)))) {
+        if (begin >= frame_save_end && !around_a_step(begin, end) &&
+            saves(frame_of(trace_.name(s)))) {
           frame_save_end = end;
           append(mine_checkpoint_, {begin, end});
         }
@@ -209,7 +219,7 @@ class Builder {
         append(mine_compile_, {retrace_from, begin});
         retrace_end = INT64_MIN;
       }
-      add_call(word, begin, end);
+      add_call(s, word, begin, end);
     }
     if (retrace_end != INT64_MIN) append(mine_compile_, {retrace_from, retrace_end});
     for (Call& call : calls_) {
@@ -240,7 +250,14 @@ class Builder {
     return kind.has_value();  // "train": Python around the call of a compiled function
   }
 
-  void add_call(Word word, int64_t begin, int64_t end) {
+  // A function that a step begins in is one of the loop's own.
+  bool around_a_step(int64_t begin, int64_t end) const {
+    const auto next = std::partition_point(loop_.periods.begin(), loop_.periods.end(),
+                                           [&](const Period& p) { return p.begin <= begin; });
+    return next != loop_.periods.end() && next->begin < end;
+  }
+
+  void add_call(SliceId s, Word word, int64_t begin, int64_t end) {
     switch (word) {
       case Word::kInput:
         append(mine_input_, {begin, end});
@@ -258,8 +275,14 @@ class Builder {
         break;
     }
     const bool outermost = calls_.empty() || begin >= calls_.back().end;
-    if (outermost) calls_.push_back({begin, end});
+    if (outermost) calls_.push_back({begin, end, trace_.label_id(s)});
     Call& call = calls_.back();
+    // Of TensorFlow the operations inside count; of the others the call is one.
+    if (tensorflow_) {
+      call.operations += trace_.name(s) == "EagerExecute";
+    } else {
+      call.operations = 1;
+    }
     if (end > call.end) call.end = end;
     call.function |= word == Word::kFunction;
     call.other |= word == Word::kInput || word == Word::kCallback || word == Word::kCommunication;
@@ -267,20 +290,40 @@ class Builder {
     if (word == Word::kCompile) call.compile_end = std::max(call.compile_end, end);
   }
 
-  // A checkpoint is its operations and the Python between them, as long as no step runs there.
+  // A checkpoint is its operations with the small ones and the Python around them, as long as no
+  // step runs there.
   void join_checkpoints() {
     int64_t open = INT64_MIN, last = INT64_MIN;
+    // Where the small calls before it began: names are joined, values are collected.
+    int64_t before = INT64_MIN, before_end = INT64_MIN;
+    const auto close = [&] {
+      if (open != INT64_MIN) append(mine_checkpoint_, {open, last});
+      open = before = INT64_MIN;
+    };
     for (const Call& call : calls_) {
       if (call.checkpoint) {
-        if (open == INT64_MIN) open = call.begin;
+        const bool near = before != INT64_MIN && call.begin - before < kCheckpointGapPs;
+        if (open == INT64_MIN) open = near ? before : call.begin;
         last = call.end;
-      } else if (open != INT64_MIN &&
-                 (call.function || call.other || call.begin - last > kCheckpointGapPs)) {
-        append(mine_checkpoint_, {open, last});
-        open = INT64_MIN;
+        continue;
       }
+      const bool work = call.function || call.other || call.compile_end > 0;
+      if (open != INT64_MIN) {
+        if (work || call.begin - last > kCheckpointGapPs) {
+          close();
+        } else if (call.begin - last < kCheckpointTailPs) {
+          last = call.end;
+        }
+      }
+      if (work) {
+        before = INT64_MIN;
+      } else if (before == INT64_MIN || call.begin - before_end > kCheckpointTailPs ||
+                 call.end - before > kCheckpointGapPs) {
+        before = call.begin;
+      }
+      before_end = call.end;
     }
-    if (open != INT64_MIN) append(mine_checkpoint_, {open, last});
+    close();
     mine_checkpoint_ = merged(std::move(mine_checkpoint_));
     mine_checkpoint_ = united(mine_checkpoint_, merged(std::move(mine_checkpoint_ops_)));
   }
@@ -337,6 +380,7 @@ class Builder {
           append(communication, range);
           break;
         case Word::kContainer:
+        case Word::kWait:  // for the rest of the same program
           append(container, range);
           break;
         case Word::kCall:
@@ -359,12 +403,13 @@ class Builder {
     callback = merged(std::move(callback));
     // What a callback calls is part of it.
     compute = difference(merged(std::move(compute)), callback);
-    container = difference(merged(std::move(container)), callback);
+    container = merged(std::move(container));
     if (pool == Pool::kXla) {
       add(xla_, compute);
-      add(xla_, container);
+      add(xla_container_, container);
       add(xla_callback_, callback);
     } else {
+      container = difference(container, callback);
       add(executor_, compute);
       add(executor_, difference(container, merged(std::move(input))));
       add(executor_callback_, callback);
@@ -401,30 +446,59 @@ class Builder {
     for (Ranges* list : {&device_, &xla_, &xla_callback_, &executor_, &executor_callback_,
                          &other_input_, &other_compile_, &other_communication_})
       *list = merged(std::move(*list));
+    // A program that waits for a callback runs, but does not compute.
+    xla_container_ = difference(merged(std::move(xla_container_)),
+                                united(mine_callback_, xla_callback_));
+    xla_ = united(xla_, xla_container_);
   }
 
   // --- rows of small calls ---
 
   void find_chains() {
+    std::map<trace::LabelId, size_t> often;  // small calls of each name
+    size_t all = 0;
+    for (const Call& call : calls_) {
+      if (!is_small(call)) continue;
+      ++often[call.label];
+      ++all;
+    }
+    // What the rows consist of: PyTorch's calls have names of their own.
+    const auto typical = [&](const Call& call) {
+      return loop_.pytorch && 5 * often[call.label] >= all;
+    };
     Chain chain;
-    int64_t last = INT64_MIN;
+    const Call* last = nullptr;
     const auto close = [&] {
       if (chain.calls >= kChainCalls) {
-        chain.end = last;
+        chain.end = last->end;
         loop_.chains.push_back(chain);
       }
       chain = {};
     };
     for (const Call& call : calls_) {
-      const bool small = !call.function && !call.other && !call.checkpoint &&
-                         call.compile_end == 0 && call.end - call.begin < kSmallCallPs;
-      if (!small || (chain.calls > 0 && call.begin - last > kChainGapPs)) close();
+      const bool small = is_small(call);
+      if (small && chain.calls > 0) {
+        const int64_t gap = call.begin - last->end;
+        const bool pause = gap <= kRowPausePs && typical(*last) && typical(call) &&
+                           !around_a_step(last->end, call.begin);
+        if (gap > limits().gap_ps && !pause) close();
+      }
+      if (!small) close();
       if (!small) continue;
       if (chain.calls == 0) chain.begin = call.begin;
       ++chain.calls;
-      last = call.end;
+      chain.operations += call.operations;
+      last = &call;
     }
     close();
+  }
+
+  const RowLimits& limits() const {
+    return loop_.pytorch ? kTorchRow : loop_.jax ? kJaxRow : kTensorFlowRow;
+  }
+  bool is_small(const Call& call) const {
+    return !call.function && !call.other && !call.checkpoint && call.compile_end == 0 &&
+           call.end - call.begin < limits().call_ps;
   }
 
   // --- one act a moment ---
@@ -478,7 +552,7 @@ class Builder {
   Ranges whole_, free_;
   Ranges mine_checkpoint_, mine_checkpoint_ops_, mine_compile_, mine_input_, mine_callback_,
       mine_communication_, mine_calls_;
-  Ranges device_, xla_, xla_callback_, executor_, executor_callback_, other_input_, other_compile_,
+  Ranges device_, xla_, xla_container_, xla_callback_, executor_, executor_callback_, other_input_, other_compile_,
       other_communication_;
 };
 

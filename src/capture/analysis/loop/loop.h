@@ -48,7 +48,7 @@ struct Period {
 // Small operations handed over one by one, in a row.
 struct Chain {
   int64_t begin = 0, end = 0;
-  uint32_t calls = 0;
+  uint32_t calls = 0, operations = 0;
 };
 
 struct Loop {
@@ -79,7 +79,7 @@ struct Rhythm {
   bool first_only = false;
 };
 Rhythm rhythm_of(const Loop& loop);
-// Median time of an act in the usual periods, in ms.
+// Median time of an act in the usual periods, in ms; no more of them than of all time.
 double usual_ms(const Loop& loop, const Rhythm& rhythm, Act act);
 
 // --- who was it ---

@@ -104,6 +104,13 @@ Rhythm rhythm_of(const Loop& loop) {
 double usual_ms(const Loop& loop, const Rhythm& rhythm, Act act) {
   std::vector<double> values;
   for (const size_t i : rhythm.usual) values.push_back(ms(loop.periods[i].of(act)));
+  // Where steps that stand out take most of the time, what a usual one does matters little.
+  double all = 0;
+  for (const Period& p : loop.periods) all += ms(p.of(act));
+  const double share =
+      rhythm.mean_ms == 0 ? 0 : all / static_cast<double>(loop.periods.size()) / rhythm.mean_ms;
+  if (!rhythm.outliers.empty() && rhythm.extra_share >= 0.5)
+    return std::min(median(values), share * rhythm.usual_ms);
   return median(values);
 }
 

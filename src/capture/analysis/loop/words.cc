@@ -56,7 +56,8 @@ int number(std::string_view digits) {
 
 Word word_of(std::string_view name) {
   if (name.empty() || name.starts_with("end: ") || name.starts_with("Threadpool") ||
-      name.starts_with("Memory") || name.starts_with("Wait for "))
+      name.starts_with("Memory") || name.starts_with("Wait for ") ||
+      name.starts_with("TFE_Delete"))
     return Word::kSkip;
   if (is_frame(name)) return Word::kFrame;
   if (has(name, "(wait for completion)") || has(name, "BlockHostUntilReady")) return Word::kWait;

@@ -27,6 +27,12 @@ Arrivals arrivals_of(const std::vector<const Capture*>& ranks) {
   out.by_step.assign(ranks.size(), std::vector<double>(steps, 0));
   for (size_t r = 0; r < ranks.size(); ++r) {
     std::vector<Ranges> waits(steps);
+    Ranges busy = ranks[r]->operators;
+    for (const DeviceEvent& event : ranks[r]->device) {
+      if (event.kind == Kind::kKernel && !event.is_communication)
+        busy.push_back({event.begin, event.end});
+    }
+    busy = merged(std::move(busy));
     for (const Collective& call : calls[r]) {
       if (call.transfer.size() != call.ranges.size()) continue;
       // By the step it began in: the device may run behind the host.
@@ -37,7 +43,9 @@ Arrivals arrivals_of(const std::vector<const Capture*>& ranks) {
     }
     for (size_t s = 0; s < steps; ++s) {
       std::erase_if(waits[s], [](const Range& w) { return w.end <= w.begin; });
-      out.by_step[r][s] = static_cast<double>(total(merged(std::move(waits[s])))) / 1e9;
+      // A collective that waits while the rank itself computes holds up nobody.
+      const Ranges idle = difference(merged(std::move(waits[s])), busy);
+      out.by_step[r][s] = static_cast<double>(total(idle)) / 1e9;
     }
     out.wait_ms[r] = loop::median(out.by_step[r]);
   }
