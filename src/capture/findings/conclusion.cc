@@ -35,10 +35,11 @@ Bottleneck conclusion(const std::vector<const HostAnalysis*>& hosts, const Sessi
   const auto percent = [&](Act act) { return 100 * ratio(r.usual_ms(act), r.rhythm.usual_ms); };
   const double python = percent(Act::kPython) + percent(Act::kUnrecorded);
   b.input_percent = percent(Act::kInput);
-  // "All others" says the same as the sentence; it is not said twice.
   if (b.where == "unknown") return b;
-  b.other = "no";
-  b.other_statement.clear();
+  if (python < 10) {  // what XLA's threads do is no Python
+    b.other = "no";
+    b.other_statement.clear();
+  }
   if (b.input_percent >= 5) {
     const bool high = b.input_percent >= 20;
     b.where = high ? "host" : "both";

@@ -68,8 +68,12 @@ std::vector<Finding> Rules::take() {
       return f.fired && f.severity == Severity::kCritical && !f.gain_ps;
     };
     if (grave(a) != grave(b)) return grave(a);
-    if (a.gain_ps.value_or(0) != b.gain_ps.value_or(0))
-      return a.gain_ps.value_or(0) > b.gain_ps.value_or(0);
+    // The late rank comes before what it is late with.
+    const auto weight = [](const Finding& f) {
+      const auto ps = static_cast<double>(f.gain_ps.value_or(0));
+      return f.id == "STRAGGLER" ? 1.5 * ps : ps;
+    };
+    if (weight(a) != weight(b)) return weight(a) > weight(b);
     return a.severity > b.severity;
   });
   return std::move(found);

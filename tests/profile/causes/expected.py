@@ -14,7 +14,7 @@ EXPECTED = {
     'tf_retrace': dict(framework='tensorflow', names=[r'compil', r'trac(e|es|ing)\b'], change=[r'signature', r'tensors instead'], share=0.3),
     'tf_py_function': dict(framework='tensorflow', names=[r'callback|PyFunc|Python function'], change=[r'TensorFlow ops', r'outside'], share=0.15),
     'tf_generator': dict(framework='tensorflow', names=[r'Generator', r'generator'], change=[r'prefetch|interleave|num_parallel_calls'], share=0.15),
-    'tf_report_traced': dict(framework='tensorflow', names=[r'send_report'], change=LATER, share=0.15),
+    'tf_report_after': dict(framework='tensorflow', names=PYTHON, change=[r'python_tracer_level', *LATER], share=0.15),
     'tf_checkpoint_every_third': dict(framework='tensorflow', names=[r'checkpoint|SaveV2'], change=[r'less often|background'], share=0.2, event=0.4),
     'tf_eager_tape': dict(framework='tensorflow', names=[r'eager', r'one at a time'], change=[r'tf\.function'], share=0.15),
     'tf_silent_python': dict(framework='tensorflow', names=PYTHON, change=[r'python_tracer_level', *LATER], share=0.15),

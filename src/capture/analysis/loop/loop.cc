@@ -243,7 +243,8 @@ class Builder {
                                          [&](const Period& p) { return p.begin < begin; });
     if (at != loop_.periods.end() && at->begin == begin && end >= at->marked_end) {
       // Steps that were derived from calls of a program are those calls.
-      return host_.grouping().derived_rule.empty();
+      return !trace_.name(s).starts_with("PjitFunction(") &&
+             words_[trace_.label_id(s)] != Word::kFunction;
     }
     if (words_[trace_.label_id(s)] != Word::kCall) return false;
     const auto kind = trace_.find(trace_.args(s), host_.words().key.tf_function_call);
@@ -479,7 +480,7 @@ class Builder {
       const bool small = is_small(call);
       if (small && chain.calls > 0) {
         const int64_t gap = call.begin - last->end;
-        const bool pause = gap <= kRowPausePs && typical(*last) && typical(call) &&
+        const bool pause = gap <= kRowPausePs && typical(call) &&
                            !around_a_step(last->end, call.begin);
         if (gap > limits().gap_ps && !pause) close();
       }
