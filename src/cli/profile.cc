@@ -95,8 +95,9 @@ Result<Arguments> parse(const Args& args) {
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), percent);
       if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(percent) ||
           percent < 0)
-        return fail(Code::kInvalid,
-                    fmt::format("--max-slowdown takes a percentage of at least 0, not '{}'", value));
+        return fail(
+            Code::kInvalid,
+            fmt::format("--max-slowdown takes a percentage of at least 0, not '{}'", value));
     } else if (takes("--param")) {
       const size_t equals = value.find('=');
       if (equals == std::string_view::npos) return fail(Code::kInvalid, "--param takes KEY=VALUE");

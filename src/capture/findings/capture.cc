@@ -49,9 +49,10 @@ void data_loss(Rules& r) {
                                        host->host().name)
                          : fmt::format("The capture of {} is not complete: {}.", host->host().name,
                                        trouble->text);
-    f.action = lost ? "The file is damaged or was cut short: copy it again from where it was written, "
-                      "or capture again and let the profiler finish before the program ends."
-                    : "Capture for a shorter time, or with lower tracer levels.";
+    f.action =
+        lost ? "The file is damaged or was cut short: copy it again from where it was written, "
+               "or capture again and let the profiler finish before the program ends."
+             : "Capture for a shorter time, or with lower tracer levels.";
     f.evidence = {{"xspace_digest", ""}};
     r.found.push_back(std::move(f));
   }

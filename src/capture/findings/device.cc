@@ -28,8 +28,10 @@ void host_to_device(Rules& r) {
   f.action =
       "Copy ahead of time and from pinned memory, or send a smaller type (uint8 images, "
       "converted on the device).";
-  f.diff = r.jax ? "+batch = jax.device_put(next_batch)   # one step ahead: the copy runs beside the step"
-                 : "+dataset = dataset.apply(tf.data.experimental.prefetch_to_device('/gpu:0'))";
+  f.diff =
+      r.jax
+          ? "+batch = jax.device_put(next_batch)   # one step ahead: the copy runs beside the step"
+          : "+dataset = dataset.apply(tf.data.experimental.prefetch_to_device('/gpu:0'))";
   f.numbers = {{"exposed_ms", exposed}, {"bytes", bytes}, {"copies", copies}};
   f.evidence = {{"trace_viewer", "MemcpyH2D"}};
   gain(f, exposed, r.average.step_ms);
@@ -69,9 +71,10 @@ void launch(Rules& r) {
       "{:.1f} of {:.1f} ms of each step ({:.0f}%) go into launching kernels while the "
       "device waits.",
       ms, r.average.step_ms, percent);
-  f.action = r.jax ? "Do more in one program (several steps in a jax.lax.scan), and use a larger batch."
-                   : "Let the compiler fuse and launch in one go, use a larger batch, and keep tf.data "
-                     "from taking the launching thread's core (TF_GPU_THREAD_MODE=gpu_private).";
+  f.action =
+      r.jax ? "Do more in one program (several steps in a jax.lax.scan), and use a larger batch."
+            : "Let the compiler fuse and launch in one go, use a larger batch, and keep tf.data "
+              "from taking the launching thread's core (TF_GPU_THREAD_MODE=gpu_private).";
   f.diff = r.jax ? "+state, losses = jax.lax.scan(train_step, state, batches)"
                  : "-@tf.function\n+@tf.function(jit_compile=True)\n def train_step(...):";
   f.numbers = {{"launch_ms", ms}, {"percent", percent}};
@@ -129,7 +132,8 @@ void kernels(Rules& r) {
       tiny_share);
   f.action = r.jax ? "Put the whole step into one jax.jit, so that XLA can fuse them."
                    : "Fuse them: jit_compile=True (XLA).";
-  f.diff = r.jax ? "+@jax.jit\n def train_step(...):" : "-@tf.function\n+@tf.function(jit_compile=True)";
+  f.diff =
+      r.jax ? "+@jax.jit\n def train_step(...):" : "-@tf.function\n+@tf.function(jit_compile=True)";
   f.evidence = {{"kernel_stats", ""}};
   f.numbers = {{"tiny_percent", tiny_share}};
   r.found.push_back(std::move(f));

@@ -1,7 +1,7 @@
-// What the thread that runs the loop does instead of computing: waits for a batch that Python makes,
-// compiles, writes checkpoints, waits for callbacks, hands over operations one by one, runs Python.
-// Each rule says how much of the time from one step to the next it takes, who it is, and what to
-// change in this framework.
+// What the thread that runs the loop does instead of computing: waits for a batch that Python
+// makes, compiles, writes checkpoints, waits for callbacks, hands over operations one by one, runs
+// Python. Each rule says how much of the time from one step to the next it takes, who it is, and
+// what to change in this framework.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,13 +43,15 @@ std::string_view tracer_name(const Rules& r) {
 // How the next batch is made beside the step, by framework.
 std::string_view read_ahead(const Rules& r) {
   if (r.loop->pytorch)
-    return "Make the next batch while the step runs: in a DataLoader with workers (num_workers), or "
+    return "Make the next batch while the step runs: in a DataLoader with workers (num_workers), "
+           "or "
            "in a thread of its own with a queue.";
   if (r.loop->keras)
     return "Make the next batch while the step runs: give the PyDataset more workers (workers=4, "
            "use_multiprocessing=True, max_queue_size=10), or prepare the data once.";
   if (r.loop->jax)
-    return "Make the next batch while the step runs: in a background thread or process with a queue "
+    return "Make the next batch while the step runs: in a background thread or process with a "
+           "queue "
            "(grain, tf.data or a loader of your own), and do not wait for the loss before asking "
            "for it.";
   return "Make the next batch while the step runs: move the work into tf.data and end the pipeline "
@@ -77,10 +79,11 @@ void compile(Rules& r) {
     times = c.count;
     function = pjit ? std::string(name.substr(13, name.size() - 14)) : std::string(name);
   }
-  f.text = fmt::format("{} trace and compile{}", of_step(ms, r.rhythm.usual_ms),
-                       function.empty() ? std::string(" programs")
-                                        : fmt::format(" the function {} again, {} times in {} steps",
-                                                      function, times, r.loop->periods.size()));
+  f.text =
+      fmt::format("{} trace and compile{}", of_step(ms, r.rhythm.usual_ms),
+                  function.empty() ? std::string(" programs")
+                                   : fmt::format(" the function {} again, {} times in {} steps",
+                                                 function, times, r.loop->periods.size()));
   f.text += ".";
   if (r.loop->pytorch) {
     f.action =
@@ -90,7 +93,8 @@ void compile(Rules& r) {
   } else if (r.loop->jax) {
     f.action =
         "Every new shape, and every new value of a static argument, compiles again: pad batches to "
-        "few shapes (buckets), drop the last uneven one, pass changing numbers as arrays and not in "
+        "few shapes (buckets), drop the last uneven one, pass changing numbers as arrays and not "
+        "in "
         "static_argnums.";
     f.diff = "-loss = step(params, batch)\n+loss = step(params, pad_to(batch, 512))   # one shape";
   } else {
@@ -120,9 +124,9 @@ void checkpoint(Rules& r) {
       constexpr std::string_view kLocal = "EagerLocalExecute: ";
       const std::string_view op = name.starts_with(kLocal) ? name.substr(kLocal.size()) : name;
       if (who.find(op) != std::string::npos) continue;
-      who += fmt::format("{}{} {:.1f} ms", who.empty() ? "" : ", ", op,
-                         static_cast<double>(c.inside_ps) / 1e9 /
-                             static_cast<double>(r.loop->periods.size()));
+      who += fmt::format(
+          "{}{} {:.1f} ms", who.empty() ? "" : ", ", op,
+          static_cast<double>(c.inside_ps) / 1e9 / static_cast<double>(r.loop->periods.size()));
     }
   }
   f.text = fmt::format("{} save a checkpoint{}.", of_step(ms, r.rhythm.usual_ms),
@@ -157,9 +161,8 @@ void callback(Rules& r) {
     most = trace.duration(s).value;
     longest = name;
   }
-  f.text = fmt::format(
-      "{} the compiled step waits for a callback into Python ({}).",
-      of_step(ms, r.rhythm.usual_ms), longest.empty() ? "callback" : longest);
+  f.text = fmt::format("{} the compiled step waits for a callback into Python ({}).",
+                       of_step(ms, r.rhythm.usual_ms), longest.empty() ? "callback" : longest);
   if (r.loop->jax) {
     f.action =
         "Write what the callback does with jax.numpy inside the compiled step, or return its input "
@@ -188,16 +191,16 @@ Row row_of(const Rules& r) {
   Row row;
   const double periods = static_cast<double>(r.loop->periods.size());
   for (const loop::Chain& chain : r.loop->chains) {
-    const bool inside = chain.begin >= r.loop->periods.front().begin &&
-                        chain.begin < r.loop->periods.back().end;
+    const bool inside =
+        chain.begin >= r.loop->periods.front().begin && chain.begin < r.loop->periods.back().end;
     if (inside) row.calls += chain.operations / periods;
   }
   const trace::Trace& trace = r.pace->trace();
   for (const loop::Culprit& c : culprits(trace, *r.loop, r.loop->of(Act::kOpByOp))) {
     std::string_view name = trace.text(trace.labels()[c.label].name);
     constexpr std::string_view kLocal = "EagerLocalExecute: ";
-    const bool is_op = name.starts_with(kLocal) || name.starts_with("PjitFunction(") ||
-                       name.starts_with("aten::");
+    const bool is_op =
+        name.starts_with(kLocal) || name.starts_with("PjitFunction(") || name.starts_with("aten::");
     if (!is_op) continue;
     if (name.starts_with(kLocal)) name = name.substr(kLocal.size());
     const double calls = c.count / periods;
@@ -230,8 +233,8 @@ void op_by_op(Rules& r) {
   const bool fired = share >= kRowShare;
   Finding f = make(r.loop->pytorch ? "TINY-OPS" : "EAGER", fired, by_share(share));
   if (!fired) {
-    f.text = fmt::format("{} hand over small operations one by one.",
-                         of_step(ms, r.rhythm.usual_ms));
+    f.text =
+        fmt::format("{} hand over small operations one by one.", of_step(ms, r.rhythm.usual_ms));
     f.numbers = {{"percent", 100 * share}};
     r.found.push_back(std::move(f));
     return;
@@ -246,7 +249,8 @@ void op_by_op(Rules& r) {
         "{} read single elements: {:.0f} calls of aten::item a step, with Python between them.",
         of_step(ms, r.rhythm.usual_ms), scalars);
     f.action =
-        "Read a tensor once and all at once (tolist(), or sum() and mean() on the tensor), and keep "
+        "Read a tensor once and all at once (tolist(), or sum() and mean() on the tensor), and "
+        "keep "
         "numbers as tensors until they are printed.";
     f.diff = "-total = sum(v[i].item() for i in range(len(v)))\n+total = v.sum().item()";
     f.numbers = {{"calls", scalars}, {"ms", ms}};
@@ -267,10 +271,11 @@ void op_by_op(Rules& r) {
       f.diff = "+@jax.jit\n def step(params, batch):";
     } else {
       f.text += " The step runs eagerly, without tf.function.";
-      f.action = r.loop->keras
-                     ? "Let Keras compile the step: no run_eagerly=True (and no "
-                       "tf.config.run_functions_eagerly), and put your own step into one tf.function."
-                     : "Put the whole step into one function, so that TensorFlow runs it as a graph.";
+      f.action =
+          r.loop->keras
+              ? "Let Keras compile the step: no run_eagerly=True (and no "
+                "tf.config.run_functions_eagerly), and put your own step into one tf.function."
+              : "Put the whole step into one function, so that TensorFlow runs it as a graph.";
       f.diff = r.loop->keras ? "-model.compile(..., run_eagerly=True)\n+model.compile(...)"
                              : "+@tf.function\n def train_step(x, y):";
     }
@@ -302,15 +307,15 @@ void advise_python(Rules& r, Finding& f, const loop::Path& path) {
     case loop::Purpose::kSaves:
       f.id = "CHECKPOINT";
       f.action = "Save less often, or in a background thread while the next steps run.";
-      f.diff = fmt::format("-{}(...)\n+if step % 500 == 0:\n+    {}(...)", path.function,
-                           path.function);
+      f.diff =
+          fmt::format("-{}(...)\n+if step % 500 == 0:\n+    {}(...)", path.function, path.function);
       break;
     default:
       f.action =
           "Move it out of the training loop: call it less often (every 100 steps), or in a "
           "background thread or process while the next step runs.";
-      f.diff = fmt::format("-{}(...)\n+if step % 100 == 0:\n+    {}(...)", path.function,
-                           path.function);
+      f.diff =
+          fmt::format("-{}(...)\n+if step % 100 == 0:\n+    {}(...)", path.function, path.function);
   }
 }
 
@@ -331,10 +336,10 @@ void python(Rules& r) {
     r.found.push_back(std::move(f));
     return;
   }
-  const double own = static_cast<double>(path.inside_ps) / 1e9 /
-                     static_cast<double>(r.rhythm.usual.size());
-  f.text = fmt::format("{} are spent in the Python function {}{}.",
-                       of_step(own, r.rhythm.usual_ms), path.text,
+  const double own =
+      static_cast<double>(path.inside_ps) / 1e9 / static_cast<double>(r.rhythm.usual.size());
+  f.text = fmt::format("{} are spent in the Python function {}{}.", of_step(own, r.rhythm.usual_ms),
+                       path.text,
                        path.purpose == loop::Purpose::kLoads ? ", which makes the next batch" : "");
   f.evidence = {{"trace_viewer", path.function}};
   advise_python(r, f, path);
@@ -347,14 +352,15 @@ void unrecorded(Rules& r) {
   if (r.loop->has_python) return;
   Finding f = make("PY-GAP", r.enough && share >= kPythonShare, by_share(share));
   const bool between = mostly_between(r, Act::kUnrecorded);
-  f.text = fmt::format(
-      "{} show no recorded work on host or device: Python {}, most likely{}.",
-      of_step(ms, r.rhythm.usual_ms), between ? "between the steps" : "between the calls",
-      !between         ? ""
-      : r.loop->keras  ? " (a callback, or the next batch being made)"
-                       : " (logging, or the next batch being made)");
+  f.text = fmt::format("{} show no recorded work on host or device: Python {}, most likely{}.",
+                       of_step(ms, r.rhythm.usual_ms),
+                       between ? "between the steps" : "between the calls",
+                       !between        ? ""
+                       : r.loop->keras ? " (a callback, or the next batch being made)"
+                                       : " (logging, or the next batch being made)");
   f.action = fmt::format(
-      "Capture once with {} to see the function; then call it less often, or in a background thread "
+      "Capture once with {} to see the function; then call it less often, or in a background "
+      "thread "
       "while the next step runs. {}",
       tracer_name(r), read_ahead(r));
   f.diff = tracer_line(r);

@@ -17,9 +17,9 @@ constexpr double kMostOfIt = 0.5;      // of what the steps take longer
 
 struct Extra {
   Act act = Act::kCompute;
-  double ms = 0;           // a step that stands out, longer than a usual one
-  double act_ms = 0;       // of it, the act that grew most
-  double act_whole_ms = 0; // that act in a step that stands out
+  double ms = 0;            // a step that stands out, longer than a usual one
+  double act_ms = 0;        // of it, the act that grew most
+  double act_whole_ms = 0;  // that act in a step that stands out
 };
 
 double mean_of(const Rules& r, const std::vector<size_t>& periods, Act act) {
@@ -62,8 +62,8 @@ Only only_there(const Rules& r, double extra_ms) {
                      static_cast<double>(std::max<size_t>(1, r.rhythm.usual.size()));
   uint16_t depth = UINT16_MAX;
   for (const loop::Culprit& c : culprits(trace, *r.loop, windows(r.rhythm.outliers))) {
-    const double ms = static_cast<double>(c.inside_ps) / 1e9 /
-                      static_cast<double>(r.rhythm.outliers.size());
+    const double ms =
+        static_cast<double>(c.inside_ps) / 1e9 / static_cast<double>(r.rhythm.outliers.size());
     const auto known = usual.find(c.label);
     const double before = known == usual.end() ? 0 : known->second;
     const std::string_view name = trace.text(trace.labels()[c.label].name);
@@ -127,10 +127,12 @@ void first_step(Rules& r, const Extra& e) {
         "buffer fills or files are opened. It happens once.",
         first, r.usual_ms(Act::kInput));
     f.action =
-        "Leave the first step out of averages. To shorten it: a smaller buffer_size of shuffle(), or "
+        "Leave the first step out of averages. To shorten it: a smaller buffer_size of shuffle(), "
+        "or "
         "shuffle the file names and not the elements.";
-    f.diff = "-dataset = dataset.map(fn).shuffle(N)\n+dataset = dataset.shuffle(N).map(fn)   # "
-             "shuffle what is small, before the work";
+    f.diff =
+        "-dataset = dataset.map(fn).shuffle(N)\n+dataset = dataset.shuffle(N).map(fn)   # "
+        "shuffle what is small, before the work";
     if (r.loop->jax || r.loop->pytorch) f.diff.clear();
     f.numbers = {{"first_ms", first}, {"median_ms", r.usual_ms(Act::kInput)}};
     gain(f, first / static_cast<double>(r.loop->periods.size()), r.rhythm.mean_ms);
@@ -157,19 +159,20 @@ void periodic(Rules& r) {
     return;
   }
   const Only only = only_there(r, e.ms);
-  const bool known = !only.name.empty() ||
-                     (e.act_ms >= kMostOfIt * e.ms && e.act != Act::kCompute &&
-                      (r.rhythm.every > 0 || e.act != Act::kUnrecorded));
+  const bool known =
+      !only.name.empty() || (e.act_ms >= kMostOfIt * e.ms && e.act != Act::kCompute &&
+                             (r.rhythm.every > 0 || e.act != Act::kUnrecorded));
   const bool fired = r.rhythm.extra_share >= kWorthSaying;
   Finding f = make("PERIODIC", fired, known ? Severity::kMajor : Severity::kInfo);
   const std::string what = known ? what_it_does(e, only) : "";
   const double each = only.name.empty() ? (known ? e.act_whole_ms : e.ms) : only.ms;
-  f.text = fmt::format("{:.1f} ms{} in {}, {:.0f}% of all time; a usual step takes {:.1f} ms.", each,
-                       what.empty() ? " more" : " of " + what, places(r),
+  f.text = fmt::format("{:.1f} ms{} in {}, {:.0f}% of all time; a usual step takes {:.1f} ms.",
+                       each, what.empty() ? " more" : " of " + what, places(r),
                        100 * r.rhythm.extra_share, r.rhythm.usual_ms);
   const bool saves = e.act == Act::kCheckpoint || only.purpose == loop::Purpose::kSaves;
-  f.action = !known ? "The same operations took longer in these steps: other programs on the machine, "
-                      "or the profiler; look at one of them in the trace viewer."
+  f.action = !known
+                 ? "The same operations took longer in these steps: other programs on the machine, "
+                   "or the profiler; look at one of them in the trace viewer."
              : saves ? "Save less often, or in the background while the next steps run."
              : only.purpose == loop::Purpose::kEvaluates
                  ? "Evaluate less often or on fewer batches, or in another process; measure the "

@@ -36,8 +36,8 @@ void data_loader(const Numbers& n, Rules& r) {
   f.evidence = {{"torch.overview", ""}, {"trace_viewer", "DataLoader"}};
   // The sample's own function, where frames of Python were recorded.
   if (f.fired && r.loop && r.loop->has_python) {
-    const loop::Path path =
-        python_path(n.c.trace, *r.loop, inside(r.loop->of(loop::Act::kInput), *r.loop, r.rhythm.usual));
+    const loop::Path path = python_path(
+        n.c.trace, *r.loop, inside(r.loop->of(loop::Act::kInput), *r.loop, r.rhythm.usual));
     if (!path.functions.empty()) f.text += fmt::format(" Most of it is {}.", path.functions.back());
   }
   const std::string_view pinned = gpu ? ", pin_memory=True" : "";
@@ -100,9 +100,8 @@ void utilisation(const Numbers& n, Rules& r) {
 
 // The launches of small kernels are part of what the device waits for: not counted twice.
 bool told_as_idle(const Rules& r) {
-  return std::any_of(r.found.begin(), r.found.end(), [](const Finding& f) {
-    return f.fired && f.id == "GPU-LOW" && f.gain_ps;
-  });
+  return std::any_of(r.found.begin(), r.found.end(),
+                     [](const Finding& f) { return f.fired && f.id == "GPU-LOW" && f.gain_ps; });
 }
 
 void small_kernels(const Numbers& n, Rules& r) {
@@ -157,16 +156,19 @@ void tensor_cores(const Numbers& n, Rules& r) {
   const bool ampere = std::any_of(n.c.devices.begin(), n.c.devices.end(),
                                   [](const DeviceInfo& info) { return info.major >= 8; });
   if (!ampere) {
-    f.action = "Train in mixed precision with float16 and a gradient scaler; keep sizes multiples of 8.";
+    f.action =
+        "Train in mixed precision with float16 and a gradient scaler; keep sizes multiples of 8.";
   }
-  f.diff = ampere ? "+torch.set_float32_matmul_precision('high')          # TF32, nothing else to change\n"
-                    "-loss = criterion(model(x), y)\n"
-                    "+with torch.autocast('cuda', dtype=torch.bfloat16):  # or mixed precision\n"
-                    "+    loss = criterion(model(x), y)"
-                  : "-loss = criterion(model(x), y)\n"
-                    "+with torch.autocast('cuda', dtype=torch.float16):\n"
-                    "+    loss = criterion(model(x), y)\n"
-                    "+scaler.scale(loss).backward()                      # torch.amp.GradScaler";
+  f.diff =
+      ampere
+          ? "+torch.set_float32_matmul_precision('high')          # TF32, nothing else to change\n"
+            "-loss = criterion(model(x), y)\n"
+            "+with torch.autocast('cuda', dtype=torch.bfloat16):  # or mixed precision\n"
+            "+    loss = criterion(model(x), y)"
+          : "-loss = criterion(model(x), y)\n"
+            "+with torch.autocast('cuda', dtype=torch.float16):\n"
+            "+    loss = criterion(model(x), y)\n"
+            "+scaler.scale(loss).backward()                      # torch.amp.GradScaler";
   f.numbers = {{"eligible_percent", 100 * eligible}, {"used_percent", 100 * used}};
   f.evidence = {{"torch.operator", ""}, {"torch.kernel", ""}};
   gain(f, 0.5 * unused * n.part_ms(Role::kKernel), n.step_ms);

@@ -36,11 +36,12 @@ void memory_growth(const HostAnalysis& host, Rules& r) {
     std::vector<double> more;
     for (size_t i = 2; i < at_end.size(); ++i) more.push_back(at_end[i] - at_end[i - 1]);
     const double each = loop::median(more);
-    const bool grows = each >= kLeastMegabytes &&
-                       std::all_of(more.begin(), more.end(), [&](double mb) { return mb > 0.3 * each; });
+    const bool grows =
+        each >= kLeastMegabytes &&
+        std::all_of(more.begin(), more.end(), [&](double mb) { return mb > 0.3 * each; });
     Finding f = make("MEM-GROW", grows, Severity::kCritical);
-    f.text = fmt::format("{:.2f} MB more of {} memory are held after every step", std::max(0.0, each),
-                         memory.devices[d]);
+    f.text = fmt::format("{:.2f} MB more of {} memory are held after every step",
+                         std::max(0.0, each), memory.devices[d]);
     if (grows) {
       std::map<std::string, double> by_operator;
       for (const Lifetime& life : memory.lifetimes) {
@@ -49,12 +50,12 @@ void memory_growth(const HostAnalysis& host, Rules& r) {
         if (record.device != d || record.time_ps < c.steps[1].host.begin) continue;
         by_operator[operator_name(c, record)] += static_cast<double>(record.bytes) / 1e6;
       }
-      const auto most = std::max_element(
-          by_operator.begin(), by_operator.end(),
-          [](const auto& a, const auto& b) { return a.second < b.second; });
-      f.text += fmt::format(
-          " ({:.1f} MB after {} steps) and never released: it grows until none is left", at_end.back(),
-          at_end.size());
+      const auto most =
+          std::max_element(by_operator.begin(), by_operator.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
+      f.text +=
+          fmt::format(" ({:.1f} MB after {} steps) and never released: it grows until none is left",
+                      at_end.back(), at_end.size());
       if (most != by_operator.end() && !most->first.empty())
         f.text += fmt::format("; most of it is allocated by {}", most->first);
     }

@@ -97,8 +97,9 @@ const HostAnalysis* late_rank(Rules& r) {
       "batches, an even DistributedSampler), and see what it does alone: its input, its Python, "
       "other programs on that machine.",
       name);
-  f.diff = "+sampler = torch.utils.data.DistributedSampler(dataset)   # equal shares\n"
-           "+loader = DataLoader(dataset, sampler=sampler, batch_size=B, drop_last=True)";
+  f.diff =
+      "+sampler = torch.utils.data.DistributedSampler(dataset)   # equal shares\n"
+      "+loader = DataLoader(dataset, sampler=sampler, batch_size=B, drop_last=True)";
   f.numbers = {{"wait_ms", arrivals.late_ms}, {"percent", 100 * share}};
   f.evidence = {{"torch.ranks", ""}, {"torch.distributed", ""}};
   gain(f, arrivals.late_ms, r.rhythm.usual_ms);

@@ -192,8 +192,8 @@ Table period_table(const std::vector<const HostAnalysis*>& hosts, Report& report
     double mean = 0;
     for (const loop::Period& p : loop.periods)
       mean += static_cast<double>(p.of(act)) / 1e9 / static_cast<double>(loop.periods.size());
-    table.rows.push_back({std::string(loop::act_name(act)), mean,
-                          loop::usual_ms(loop, rhythm, act), 100 * ratio(mean, rhythm.mean_ms)});
+    table.rows.push_back({std::string(loop::act_name(act)), mean, loop::usual_ms(loop, rhythm, act),
+                          100 * ratio(mean, rhythm.mean_ms)});
   }
   return table;
 }

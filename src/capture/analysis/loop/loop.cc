@@ -116,7 +116,8 @@ class Builder {
     std::map<TrackId, std::vector<Mark>> by_track;
     if (c.steps_marked) {
       for (const pytorch::Node& node : c.nodes) {
-        if (node.kind == pytorch::Kind::kStep) by_track[node.track].push_back({node.begin, node.end});
+        if (node.kind == pytorch::Kind::kStep)
+          by_track[node.track].push_back({node.begin, node.end});
       }
     } else {
       for (TrackId t = 0; t < trace_.tracks().size(); ++t) {
@@ -137,8 +138,7 @@ class Builder {
     for (const Step& step : host_.steps().steps) {
       const SliceId root = grouping.groups[static_cast<size_t>(step.group)].root;
       if (root == trace::kNone) continue;
-      by_track[trace_.track_of(root)].push_back(
-          {trace_.begin(root).value, trace_.end(root).value});
+      by_track[trace_.track_of(root)].push_back({trace_.begin(root).value, trace_.end(root).value});
     }
     return take_marks(by_track);
   }
@@ -161,7 +161,8 @@ class Builder {
     for (size_t i = 0; i < marks_.size(); ++i) {
       Period p;
       p.begin = marks_[i].begin;
-      p.end = i + 1 < marks_.size() ? marks_[i + 1].begin : std::max(marks_[i].end, marks_[i].begin);
+      p.end =
+          i + 1 < marks_.size() ? marks_[i + 1].begin : std::max(marks_[i].end, marks_[i].begin);
       p.marked_end = std::min(marks_[i].end, p.end);
       p.between_ps = p.end - p.marked_end;
       if (p.length() <= 0) continue;
@@ -448,8 +449,8 @@ class Builder {
                          &other_input_, &other_compile_, &other_communication_})
       *list = merged(std::move(*list));
     // A program that waits for a callback runs, but does not compute.
-    xla_container_ = difference(merged(std::move(xla_container_)),
-                                united(mine_callback_, xla_callback_));
+    xla_container_ =
+        difference(merged(std::move(xla_container_)), united(mine_callback_, xla_callback_));
     xla_ = united(xla_, xla_container_);
   }
 
@@ -480,8 +481,8 @@ class Builder {
       const bool small = is_small(call);
       if (small && chain.calls > 0) {
         const int64_t gap = call.begin - last->end;
-        const bool pause = gap <= kRowPausePs && typical(call) &&
-                           !around_a_step(last->end, call.begin);
+        const bool pause =
+            gap <= kRowPausePs && typical(call) && !around_a_step(last->end, call.begin);
         if (gap > limits().gap_ps && !pause) close();
       }
       if (!small) close();
@@ -553,17 +554,16 @@ class Builder {
   Ranges whole_, free_;
   Ranges mine_checkpoint_, mine_checkpoint_ops_, mine_compile_, mine_input_, mine_callback_,
       mine_communication_, mine_calls_;
-  Ranges device_, xla_, xla_container_, xla_callback_, executor_, executor_callback_, other_input_, other_compile_,
-      other_communication_;
+  Ranges device_, xla_, xla_container_, xla_callback_, executor_, executor_callback_, other_input_,
+      other_compile_, other_communication_;
 };
 
 }  // namespace
 
 std::string_view act_name(Act act) {
   static constexpr std::string_view kNames[] = {
-      "Computing",     "Waiting for input",     "Compiling",
-      "Checkpoints",   "Callbacks into Python", "Communication",
-      "Op by op",      "Python",                "Nothing recorded"};
+      "Computing",     "Waiting for input", "Compiling", "Checkpoints",     "Callbacks into Python",
+      "Communication", "Op by op",          "Python",    "Nothing recorded"};
   return kNames[static_cast<size_t>(act)];
 }
 

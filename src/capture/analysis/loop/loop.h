@@ -97,8 +97,8 @@ std::vector<Culprit> culprits(const trace::Trace& trace, const Loop& loop, const
 // The functions of Python that the moments are spent in, from the outermost that does nothing
 // else down to the innermost: "load_batch (train.py:12) → time.sleep". Empty when not traced.
 struct Path {
-  std::string text;         // for a sentence
-  std::string function;     // outermost
+  std::string text;      // for a sentence
+  std::string function;  // outermost
   std::vector<std::string> functions;
   int64_t inside_ps = 0;
   uint32_t calls = 0;

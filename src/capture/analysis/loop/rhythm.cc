@@ -36,8 +36,8 @@ class Measure {
                                          [&](const Range& r) { return r.begin < time; });
     if (at == ranges_.begin()) return 0;
     const Range& last = *(at - 1);
-    return before_[static_cast<size_t>(at - ranges_.begin()) - 1] +
-           std::min(time, last.end) - last.begin;
+    return before_[static_cast<size_t>(at - ranges_.begin()) - 1] + std::min(time, last.end) -
+           last.begin;
   }
   int64_t inside(int64_t begin, int64_t end) const { return until(end) - until(begin); }
 
@@ -223,7 +223,8 @@ Path python_path(const trace::Trace& trace, const Loop& loop, const Ranges& mome
       path.calls = node.calls;
     }
     path.functions.push_back(shown(frame, !started));
-    if (path.purpose == Purpose::kUnknown && !frame.builtin) path.purpose = purpose_of(frame.function);
+    if (path.purpose == Purpose::kUnknown && !frame.builtin)
+      path.purpose = purpose_of(frame.function);
   }
   std::vector<std::string> names = path.functions;
   if (names.size() > kNamed) {  // the first ones are the program's own, the last says what it is

@@ -18,22 +18,24 @@ bool any(std::string_view text, const std::array<std::string_view, N>& parts) {
 }
 
 constexpr std::array<std::string_view, 11> kCompileParts = {
-    "backend_compile",  "XlaCompile",         "CompileToLocalExecutable", "PjRtCpuClient::Compile",
-    "BuildExecutable",  "lower_sharding_computation", "trace_to_jaxpr",   "(dynamo_timed)",
-    "JitCompiler::",    "CpuCompiler::",      "GpuCompiler::"};
-constexpr std::array<std::string_view, 4> kCallbackParts = {"pure_callback", "io_callback",
-                                                            "debug_callback", "python_cpu_callback"};
+    "backend_compile",        "XlaCompile",      "CompileToLocalExecutable",
+    "PjRtCpuClient::Compile", "BuildExecutable", "lower_sharding_computation",
+    "trace_to_jaxpr",         "(dynamo_timed)",  "JitCompiler::",
+    "CpuCompiler::",          "GpuCompiler::"};
+constexpr std::array<std::string_view, 4> kCallbackParts = {
+    "pure_callback", "io_callback", "debug_callback", "python_cpu_callback"};
 constexpr std::array<std::string_view, 3> kPyFuncs = {"PyFunc", "EagerPyFunc", "PyFuncStateless"};
 constexpr std::array<std::string_view, 7> kCheckpointOps = {
-    "SaveV2", "MergeV2Checkpoints", "ShardedFilename", "SaveSlices", "RestoreV2", "Save", "SaveDataset"};
+    "SaveV2", "MergeV2Checkpoints", "ShardedFilename", "SaveSlices", "RestoreV2",
+    "Save",   "SaveDataset"};
 
 // The operation of "EagerLocalExecute: MatMul" or "model/layer:MatMul".
 std::string_view operation_of(std::string_view name) {
   constexpr std::string_view kLocal = "EagerLocalExecute: ";
   if (name.starts_with(kLocal)) return name.substr(kLocal.size());
   const size_t colon = name.rfind(':');
-  return colon == std::string_view::npos || colon + 1 == name.size() ||
-                 name[colon + 1] == ' ' || (colon > 0 && name[colon - 1] == ':')
+  return colon == std::string_view::npos || colon + 1 == name.size() || name[colon + 1] == ' ' ||
+                 (colon > 0 && name[colon - 1] == ':')
              ? name
              : name.substr(colon + 1);
 }
@@ -56,8 +58,7 @@ int number(std::string_view digits) {
 
 Word word_of(std::string_view name) {
   if (name.empty() || name.starts_with("end: ") || name.starts_with("Threadpool") ||
-      name.starts_with("Memory") || name.starts_with("Wait for ") ||
-      name.starts_with("TFE_Delete"))
+      name.starts_with("Memory") || name.starts_with("Wait for ") || name.starts_with("TFE_Delete"))
     return Word::kSkip;
   if (is_frame(name)) return Word::kFrame;
   if (has(name, "(wait for completion)") || has(name, "BlockHostUntilReady")) return Word::kWait;
@@ -124,16 +125,16 @@ bool saves(const Frame& frame) {
 Purpose purpose_of(std::string_view function) {
   std::string text;
   for (const char c : function) text += lower(c);
-  static constexpr std::array<std::string_view, 7> kSave = {"save", "checkpoint", "ckpt", "dump",
-                                                           "serializ", "snapshot", "pickle"};
+  static constexpr std::array<std::string_view, 7> kSave = {
+      "save", "checkpoint", "ckpt", "dump", "serializ", "snapshot", "pickle"};
   static constexpr std::array<std::string_view, 5> kTest = {"evaluat", "validat", "test_step",
-                                                           "eval_", "run_test"};
+                                                            "eval_", "run_test"};
   static constexpr std::array<std::string_view, 12> kLog = {
       "log",   "metric", "summar",   "report", "print", "plot",
       "write", "record", "progress", "send",   "track", "upload"};
   static constexpr std::array<std::string_view, 19> kLoad = {
-      "load", "batch",   "dataset", "__next__", "__getitem__", "read",  "fetch",
-      "data", "augment", "preproc", "decode",   "collate",     "token", "sample",
+      "load", "batch",   "dataset",  "__next__",  "__getitem__", "read",  "fetch",
+      "data", "augment", "preproc",  "decode",    "collate",     "token", "sample",
       "open", "next_",   "get_item", "transform", "generate"};
   if (any(text, kSave)) return Purpose::kSaves;
   if (any(text, kTest) || text == "evaluate" || text == "test") return Purpose::kEvaluates;
