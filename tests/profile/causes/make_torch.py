@@ -101,8 +101,8 @@ def torch_augment_traced(folder):
 @program()
 def torch_save_every_third(folder):
     """torch.save after every third step; recorded with_stack."""
-    clock, model, where = Clock(), layers(4000), tempfile.mkdtemp()
-    update = updater(layers())
+    clock, model, where = Clock(), layers(24000), tempfile.mkdtemp()
+    update = updater(layers(2048))
 
     def step(x, i):
         update(X)

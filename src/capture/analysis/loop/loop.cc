@@ -204,6 +204,7 @@ class Builder {
       if (begin >= whole_.back().end) break;
       if (word == Word::kFrame) {
         loop_.has_python = true;
+        if (is_profiler(frame_of(trace_.name(s)))) append(mine_profiler_, {begin, end});
         if (begin >= frame_save_end && !around_a_step(begin, end) &&
             saves(frame_of(trace_.name(s)))) {
           frame_save_end = end;
@@ -537,6 +538,7 @@ class Builder {
       give(Act::kCommunication, intersection(other_communication_, in_call));
       give(Act::kCompute, in_call);
     }
+    give(Act::kProfiler, merged(std::move(mine_profiler_)));
     give(loop_.has_python ? Act::kPython : Act::kUnrecorded, Ranges(free_));
     for (Period& p : loop_.periods) {
       for (size_t a = 0; a < kActCount; ++a)
@@ -553,7 +555,7 @@ class Builder {
   std::vector<Call> calls_;
   Ranges whole_, free_;
   Ranges mine_checkpoint_, mine_checkpoint_ops_, mine_compile_, mine_input_, mine_callback_,
-      mine_communication_, mine_calls_;
+      mine_communication_, mine_calls_, mine_profiler_;
   Ranges device_, xla_, xla_container_, xla_callback_, executor_, executor_callback_, other_input_,
       other_compile_, other_communication_;
 };
@@ -562,8 +564,8 @@ class Builder {
 
 std::string_view act_name(Act act) {
   static constexpr std::string_view kNames[] = {
-      "Computing",     "Waiting for input", "Compiling", "Checkpoints",     "Callbacks into Python",
-      "Communication", "Op by op",          "Python",    "Nothing recorded"};
+      "Computing",     "Waiting for input", "Compiling",    "Checkpoints", "Callbacks into Python",
+      "Communication", "Op by op",          "The profiler", "Python",      "Nothing recorded"};
   return kNames[static_cast<size_t>(act)];
 }
 

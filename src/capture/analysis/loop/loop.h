@@ -30,10 +30,11 @@ enum class Act : uint8_t {
   kCallback,       // the compiled program waits for a function of Python
   kCommunication,  // waits for other ranks, or exchanges with them
   kOpByOp,         // hands over one small operation after the other
+  kProfiler,       // the profiler's own functions
   kPython,         // functions of Python that call nothing recorded
   kUnrecorded,     // nothing is recorded: Python that was not traced, most likely
 };
-inline constexpr size_t kActCount = 9;
+inline constexpr size_t kActCount = 10;
 std::string_view act_name(Act act);
 
 struct Period {

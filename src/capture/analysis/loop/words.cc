@@ -122,6 +122,13 @@ bool saves(const Frame& frame) {
   return purpose_of(frame.function) == Purpose::kSaves;
 }
 
+bool is_profiler(const Frame& frame) {
+  const std::string_view file = frame.file;
+  return file == "profiler.py" || file.ends_with("torch/profiler/profiler.py") ||
+         file.ends_with("torch/autograd/profiler.py") || has(file, "jax/_src/profiler") ||
+         has(file, "profiler_v2");
+}
+
 Purpose purpose_of(std::string_view function) {
   std::string text;
   for (const char c : function) text += lower(c);

@@ -36,6 +36,9 @@ Frame frame_of(std::string_view name);
 // A function that writes the program's state, by its name and file.
 bool saves(const Frame& frame);
 
+// A function of the profiler that made the capture.
+bool is_profiler(const Frame& frame);
+
 // What a function of Python is for, as far as its name tells.
 enum class Purpose : uint8_t { kUnknown, kLoads, kSaves, kLogs, kEvaluates };
 Purpose purpose_of(std::string_view function);
