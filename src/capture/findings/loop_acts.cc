@@ -153,13 +153,15 @@ void callback(Rules& r) {
   Finding f = make("CALLBACK", share >= kWorthSaying, by_share(share));
   // Which operation: the longest of that kind on any thread.
   const trace::Trace& trace = r.pace->trace();
+  std::vector<bool> calls_back;  // by label
+  for (const trace::Label& label : trace.labels())
+    calls_back.push_back(loop::word_of(trace.text(label.name)) == loop::Word::kCallback);
   std::string_view longest;
   int64_t most = 0;
   for (trace::SliceId s = 0; s < trace.slice_count(); ++s) {
-    const std::string_view name = trace.name(s);
-    if (trace.duration(s).value <= most || loop::word_of(name) != loop::Word::kCallback) continue;
+    if (!calls_back[trace.label_id(s)] || trace.duration(s).value <= most) continue;
     most = trace.duration(s).value;
-    longest = name;
+    longest = trace.name(s);
   }
   f.text = fmt::format("{} the compiled step waits for a callback into Python ({}).",
                        of_step(ms, r.rhythm.usual_ms), longest.empty() ? "callback" : longest);

@@ -134,6 +134,15 @@ void first_step(Rules& r, const Extra& e) {
         "-dataset = dataset.map(fn).shuffle(N)\n+dataset = dataset.shuffle(N).map(fn)   # "
         "shuffle what is small, before the work";
     if (r.loop->jax || r.loop->pytorch) f.diff.clear();
+    if (r.loop->pytorch) {
+      f.text = fmt::format(
+          "{:.0f} ms of the first step wait for the first batch, {:.2f} ms of a usual one: worker "
+          "processes start or files are opened. It happens once an epoch at most.",
+          first, r.usual_ms(Act::kInput));
+      f.action =
+          "Leave the first step out of averages; persistent_workers=True keeps the workers of a "
+          "DataLoader from one epoch to the next.";
+    }
     f.numbers = {{"first_ms", first}, {"median_ms", r.usual_ms(Act::kInput)}};
     gain(f, first / static_cast<double>(r.loop->periods.size()), r.rhythm.mean_ms);
     f.text = f.text.substr(0, f.text.find(" Without it"));
@@ -141,7 +150,7 @@ void first_step(Rules& r, const Extra& e) {
     return;
   }
   const std::string what = what_it_does(e, {});
-  Finding f = make("FIRST-STEP", true, Severity::kInfo);
+  Finding f = make("FIRST-STEP", true, e.act == Act::kCompile ? Severity::kMinor : Severity::kInfo);
   f.text = fmt::format("The first step takes {:.0f} ms longer than a usual one{}.", e.ms,
                        what.empty() ? "" : ": " + what);
   f.action = "It is a warm-up: start the capture some steps later, or leave it out of averages.";

@@ -64,6 +64,9 @@ class Builder {
     for (size_t i = 0; i < trace_.labels().size(); ++i) {
       const std::string_view name = trace_.text(trace_.labels()[i].name);
       words_.push_back(loop_.pytorch ? torch_word(i, name) : word_of(name));
+      const bool frame = words_.back() == Word::kFrame;
+      saves_.push_back(frame && saves(frame_of(name)));
+      profiler_.push_back(frame && is_profiler(frame_of(name)));
       if (loop_.pytorch) {
         loop_.keras |= name.find("keras/") != std::string_view::npos;
         continue;
@@ -204,9 +207,8 @@ class Builder {
       if (begin >= whole_.back().end) break;
       if (word == Word::kFrame) {
         loop_.has_python = true;
-        if (is_profiler(frame_of(trace_.name(s)))) append(mine_profiler_, {begin, end});
-        if (begin >= frame_save_end && !around_a_step(begin, end) &&
-            saves(frame_of(trace_.name(s)))) {
+        if (profiler_[trace_.label_id(s)]) append(mine_profiler_, {begin, end});
+        if (begin >= frame_save_end && saves_[trace_.label_id(s)] && !around_a_step(begin, end)) {
           frame_save_end = end;
           append(mine_checkpoint_, {begin, end});
         }
@@ -550,7 +552,8 @@ class Builder {
   const trace::Trace& trace_;
   Loop loop_;
   bool tensorflow_ = false;
-  std::vector<Word> words_;  // by label
+  std::vector<Word> words_;             // by label
+  std::vector<bool> saves_, profiler_;  // by label: functions that save, of the profiler
   std::vector<Mark> marks_;
   std::vector<Call> calls_;
   Ranges whole_, free_;

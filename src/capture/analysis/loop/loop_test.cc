@@ -137,6 +137,21 @@ TEST_CASE("loop: steps that stand out are known with their distance") {
   CHECK_FALSE(rhythm.first_only);
 }
 
+TEST_CASE("loop: every second step") {
+  Made made;
+  int64_t t = 0;
+  for (int64_t i = 0; i < 8; ++i) {
+    const int64_t length = i % 2 == 1 ? 30 * kMs : 10 * kMs;
+    made.step(i, t, length);
+    made.on(made.xla, "dot", t, 9 * kMs);
+    t += length;
+  }
+  const Session session = made.session();
+  const loop::Rhythm rhythm = loop::rhythm_of(session.analysis().hosts[0]->loop());
+  CHECK(rhythm.every == 2);
+  CHECK(rhythm.usual_ms == doctest::Approx(10));
+}
+
 TEST_CASE("loop words: frames of either tracer, and what a function is for") {
   const loop::Frame a = loop::frame_of("$train.py:73 load_batch");
   CHECK(a.function == "load_batch");

@@ -57,6 +57,28 @@ std::string shown(const Frame& frame, bool with_place) {
   return fmt::format("{} ({}:{})", frame.function, file, frame.line);
 }
 
+// Work in every second step: half of the steps are long, so that the median tells nothing.
+void every_second(const std::vector<double>& lengths, Rhythm& r, std::vector<double>& usual) {
+  for (const size_t first : {size_t{0}, size_t{1}}) {
+    double shortest = 1e300, longest = 0;  // of the long ones, of the others
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      if (i % 2 == first) {
+        shortest = std::min(shortest, lengths[i]);
+      } else {
+        longest = std::max(longest, lengths[i]);
+      }
+    }
+    if (shortest < kOutlier * longest) continue;
+    r.usual.clear();
+    usual.clear();
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      (i % 2 == first ? r.outliers : r.usual).push_back(i);
+      if (i % 2 != first) usual.push_back(lengths[i]);
+    }
+    return;
+  }
+}
+
 }  // namespace
 
 double median(std::vector<double> values) {
@@ -86,6 +108,7 @@ Rhythm rhythm_of(const Loop& loop) {
     r.outliers.clear();
     usual = lengths;
   }
+  if (r.outliers.empty() && lengths.size() >= 6) every_second(lengths, r, usual);
   r.usual_ms = median(usual);
   for (const size_t i : r.outliers) extra += lengths[i] - r.usual_ms;
   r.mean_ms = lengths.empty() ? 0 : all / static_cast<double>(lengths.size());
@@ -173,11 +196,13 @@ Path python_path(const trace::Trace& trace, const Loop& loop, const Ranges& mome
   std::vector<Open> open;
   const trace::Track& track = trace.tracks()[loop.thread];
   const int64_t to = loop.periods.back().end;
+  std::vector<bool> frames;  // by label
+  for (const trace::Label& label : trace.labels())
+    frames.push_back(is_frame(trace.text(label.name)));
   for (trace::SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
     const int64_t begin = trace.begin(s).value, end = trace.end(s).value;
     if (begin >= to) break;
-    const std::string_view name = trace.name(s);
-    if (end <= begin || !is_frame(name)) continue;
+    if (end <= begin || !frames[trace.label_id(s)]) continue;
     const int64_t part = measure.inside(begin, end);
     if (part <= 0) continue;
     while (!open.empty() && open.back().end <= begin) open.pop_back();
