@@ -21,7 +21,7 @@ using trace::TrackId;
 struct RowLimits {
   int64_t call_ps, gap_ps;
 };
-constexpr RowLimits kTorchRow{150'000'000, 200'000'000}, kTensorFlowRow{250'000'000, 500'000'000},
+constexpr RowLimits kTorchRow{150'000'000, 200'000'000}, kTensorFlowRow{400'000'000, 1'500'000'000},
     kJaxRow{500'000'000, 1'000'000'000};
 constexpr uint32_t kChainCalls = 20;
 // Operations of a checkpoint come with Python in between.
