@@ -6,6 +6,9 @@
     with sonde.summary.create_file_writer("logs").as_default(step=1):   # as tf.summary
         sonde.summary.scalar("loss", 0.5)
 
+    run = sonde.init(project="mnist", config={"lr": 1e-3})              # a run with config, console, system metrics
+    run.log({"loss": 0.5, "samples": sonde.Table(["text"], [["a"]])})
+
     sonde.load("logs").scalars("loss")               # everything back as columns
 
 Neither torch nor TensorFlow nor the tensorboard package is needed; none is imported unless you did.
@@ -28,15 +31,27 @@ if TYPE_CHECKING:
     from . import hparams, keras, notebook, profile, projector, summary
     from ._patch import patch
     from .reader import load
+    from .run import Run, finish, init, log
+    from .table import Audio, Histogram, Image, Table, Tokens, Video
     from .writer import SummaryWriter
 
 __all__ = [
+    "Audio",
+    "Histogram",
+    "Image",
+    "Run",
     "SummaryWriter",
+    "Table",
+    "Tokens",
+    "Video",
     "Writer",
     "__version__",
+    "finish",
     "hparams",
+    "init",
     "keras",
     "load",
+    "log",
     "notebook",
     "patch",
     "profile",
@@ -51,6 +66,16 @@ _WHERE = {
     "patch": "_patch",
     "unpatch": "_patch",
     "program": "_program",
+    "Run": "run",
+    "init": "run",
+    "log": "run",
+    "finish": "run",
+    "Audio": "table",
+    "Histogram": "table",
+    "Image": "table",
+    "Table": "table",
+    "Tokens": "table",
+    "Video": "table",
 }
 
 
