@@ -136,6 +136,8 @@ class Sampler:
         fields = [int(f) for f in self._files.read("/proc/stat").split(b"\n", 1)[0].split()[1:9]]
         busy = sum(fields) - fields[3] - fields[4]
         self._put_rate(out, "system/cpu_percent", busy / _CLOCK_TICKS, now, 100 / self._cpus)
+        if "system/cpu_percent" in out:  # the kernel counts in ticks, the clock does not
+            out["system/cpu_percent"] = min(100.0, out["system/cpu_percent"])
 
     def _memory(self, out: dict[str, float], now: float) -> None:
         found = {}

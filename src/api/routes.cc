@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "api/mcp/protocol.h"
 #include "api/tensorboard/areas.h"
 #include "api/v1/area.h"
 #include "codec/json.h"
@@ -28,6 +29,7 @@ constexpr Area kAreas[] = {
     tensorboard::debugger_area,
     tensorboard::profile_area,
     v1::area,
+    mcp::area,
 };
 // clang-format on
 

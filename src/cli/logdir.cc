@@ -50,7 +50,7 @@ Result<store::Store*> open_logdir(const LogdirFlags& flags) {
     options.roots.push_back({"", absolute});
   }
   if (options.roots.empty()) return fail(Code::kInvalid, "give a log directory");
-  options.follow = false;
+  options.follow = flags.follow;
   options.max_memory_bytes = flags.max_memory;
   options.threads = static_cast<size_t>(flags.threads);
   options.purge_orphaned_data = flags.purge_orphaned_data.value_or(true);

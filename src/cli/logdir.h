@@ -1,4 +1,5 @@
-// What inspect and export share: opening a log directory once, to its end, with progress on stderr.
+// What commands over a log directory share: opening it, reading to its end, with progress on
+// stderr.
 #pragma once
 
 #include <memory>
@@ -15,6 +16,7 @@ struct LogdirFlags {
   uint64_t max_memory = 0;
   int64_t threads = 0;
   std::optional<bool> purge_orphaned_data;
+  bool follow = false;  // goes on reading what is written later
 
   void declare(Flags& flags);
 };

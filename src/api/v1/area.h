@@ -10,8 +10,10 @@ namespace sonde::api::v1 {
 
 std::span<const Route> area();  // all of the below
 
+std::span<const Route> alert_routes();         // alerts
 std::span<const Route> capture_routes();       // profile/capture, profile/request
 std::span<const Route> column_routes();        // columns, nearest
+std::span<const Route> console_routes();       // console, consoles
 std::span<const Route> diagnosis_routes();     // diagnosis
 std::span<const Route> embedding_routes();     // embeddings
 std::span<const Route> event_routes();         // events
@@ -27,6 +29,7 @@ std::span<const Route> mesh_routes();          // mesh
 std::span<const Route> pr_curve_routes();      // pr_curves
 std::span<const Route> profile_routes();       // profile/sessions, tools, report, rows
 std::span<const Route> run_routes();           // info, runs, tags, reload
+std::span<const Route> sample_table_routes();  // tables
 std::span<const Route> sidecar_routes();       // sidecar
 std::span<const Route> table_routes();         // table
 std::span<const Route> text_routes();          // text

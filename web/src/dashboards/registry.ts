@@ -8,6 +8,10 @@ import {mesh} from './mesh/entry.ts';
 import {prCurves} from './pr_curves/entry.ts';
 import {text} from './text/entry.ts';
 import {images} from './images/entry.ts';
+import {alerts} from './alerts/entry.ts';
+import {consoles} from './console/entry.ts';
+import {tables} from './tables/entry.ts';
+import {system} from './system/entry.ts';
 import {files} from './files/entry.ts';
 import {hparams} from './hparams/entry.ts';
 import {graphs} from './graphs/entry.ts';
@@ -21,6 +25,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
   distributions,
   audio,
   text,
+  tables,
   prCurves,
   mesh,
   customScalars,
@@ -28,5 +33,8 @@ export const DASHBOARDS: readonly Dashboard[] = [
   graphs,
   projector,
   profile,
+  system,
+  consoles,
+  alerts,
   files,
 ];

@@ -1,0 +1,73 @@
+// A tool of the MCP server: what an agent may ask, answered as compact JSON within a budget. Every
+// tool reads; none writes. To add one: its function in a tools_*.cc, its row in that file's list.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/routes.h"
+#include "codec/json_read.h"
+
+namespace sonde::api::mcp {
+
+// About four bytes of JSON are one token for the models of today.
+inline constexpr size_t kBytesPerToken = 4;
+inline constexpr int64_t kUsualTokens = 2000, kLeastTokens = 100, kMostTokens = 25'000;
+
+struct Call {
+  const Context& context;
+  const JsonValue& arguments;
+  size_t budget_bytes = 0;
+
+  // An optional text; kInvalid, naming it, when it is something else.
+  Result<std::string> text(std::string_view name, std::string_view otherwise = "") const;
+  Result<int64_t> integer(std::string_view name, int64_t otherwise, int64_t least,
+                          int64_t most) const;
+  // A list of texts; one text is a list of one.
+  Result<std::vector<std::string>> texts(std::string_view name) const;
+};
+
+struct Tool {
+  std::string_view name, title, description;
+  std::string_view properties;  // members of the input schema's "properties", as JSON
+  std::string_view required;    // "" or JSON list
+  Result<std::string> (*call)(const Call&);
+};
+
+std::span<const Tool> log_tools();
+std::span<const Tool> run_tools();
+std::span<const Tool> beside_tools();
+std::span<const Tool> profile_tools();
+std::vector<const Tool*> all_tools();
+
+// The items of a list that may be missing.
+const std::vector<JsonValue>& items_of(const JsonValue* list);
+
+// Asks one of the program's own routes. The error of the route becomes the tool's.
+Result<JsonValue> ask(const Context& context, std::string_view method, std::string path,
+                      std::vector<std::pair<std::string, std::string>> query, std::string body);
+
+// Rows of a table as long as they fit: {"columns":[…],"rows":[[…]],"total":n,"left_out":"…"}.
+class RowsAnswer {
+ public:
+  RowsAnswer(std::vector<std::string> columns, size_t budget_bytes);
+  // `row` is a JSON list.
+  void add(std::string row);
+  // Members that stand before the table, as JSON without braces: "\"a\":1".
+  void note(std::string members) { notes_.push_back(std::move(members)); }
+  // `total`: rows there are; `how` tells what to do to see the rest.
+  std::string finish(size_t total, std::string_view how);
+
+ private:
+  std::vector<std::string> columns_, rows_, notes_;
+  size_t budget_bytes_, used_ = 0;
+  bool is_full_ = false;
+};
+
+// A cell of a row, cut when it is long; says so by its ellipsis.
+void append_cell(std::string& out, const JsonValue& cell, size_t most_bytes = 400);
+
+}  // namespace sonde::api::mcp

@@ -1,0 +1,136 @@
+"""`sonde watch`: exit codes, rules, hooks, and a run that reaches its aim while it is watched."""
+
+import json
+import os
+import struct
+import subprocess
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SONDE = os.environ.get("SONDE_BINARY", str(ROOT / "build/release/sonde"))
+
+
+def crc(data):
+    value = 0xFFFFFFFF
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
+    value ^= 0xFFFFFFFF
+    return ((value >> 15 | value << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def varint(n):
+    out = b""
+    while n >= 0x80:
+        out += bytes([n & 0x7F | 0x80])
+        n >>= 7
+    return out + bytes([n])
+
+
+def record(tag, step, value, wall):
+    one = b"\x0a" + varint(len(tag)) + tag.encode() + b"\x15" + struct.pack("<f", value)
+    summary = b"\x0a" + varint(len(one)) + one
+    event = b"\x09" + struct.pack("<d", wall) + b"\x10" + varint(step) + b"\x2a" + varint(len(summary)) + summary
+    head = struct.pack("<Q", len(event))
+    return head + struct.pack("<I", crc(head)) + event + struct.pack("<I", crc(event))
+
+
+def write(folder, tag, values, start=1_700_000_000.0, first=0):
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "events.out.tfevents.1700000000.h", "ab") as file:
+        for i, value in enumerate(values):
+            file.write(record(tag, first + i, value, start + i))
+
+
+def watch(logdir, *arguments, **options):
+    return subprocess.run([SONDE, "watch", str(logdir), *arguments], capture_output=True, text=True, timeout=60, check=False, **options)
+
+
+@pytest.fixture
+def logs(tmp_path):
+    write(tmp_path / "a", "acc", [0.1, 0.5, 0.95])
+    write(tmp_path / "b", "acc", [0.1, 0.2, 0.3])
+    return tmp_path
+
+
+def test_until_and_its_exit_codes(logs):
+    reached = watch(logs, "--until", "acc > 0.9", "--once")
+    assert reached.returncode == 0 and "run a" in reached.stdout
+    assert watch(logs, "--until", "acc > 0.9", "--runs", "^b$", "--once").returncode == 4
+    assert watch(logs, "--until", "max(acc) >= 0.94 and step(acc) == 2", "--once").returncode == 0
+    assert watch(logs, "--until", "acc > 2", "--timeout", "0.2", "--interval", "0.05").returncode == 4
+    assert json.loads(watch(logs, "--until", "acc > 0.9", "--once", "--json").stdout) == {"reached": "a"}
+
+
+@pytest.mark.parametrize("arguments", [["--until", "acc"], ["--until", "acc > x"], ["--runs", "(", "--until", "a > 1"], [], ["--rules", "none.yaml"]])
+def test_wrong_usage(logs, arguments):
+    assert watch(logs, *arguments, "--once").returncode == 2
+
+
+def test_waits_until_a_running_program_gets_there(tmp_path):
+    write(tmp_path / "r", "acc", [0.1])
+    process = subprocess.Popen([SONDE, "watch", str(tmp_path), "--until", "acc > 0.9", "--timeout", "50", "--interval", "0.1"], stdout=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    assert process.poll() is None
+    write(tmp_path / "r", "acc", [0.5, 0.97], first=1)
+    assert process.wait(55) == 0
+
+
+def test_rules_of_the_log_directory(tmp_path):
+    write(tmp_path / "bad", "loss", [1.0, 0.5, float("nan"), 0.4])
+    write(tmp_path / "good", "loss", [1.0, 0.5, 0.4, 0.3])
+    (tmp_path / "alerts.yaml").write_text("broken:\n  when: nan\n  tag: loss\nlow:\n  when: loss < 0.35\n")
+    found = watch(tmp_path, "--once", "--json")
+    assert found.returncode == 3
+    alerts = {(a["rule"], a["run"]): a for a in map(json.loads, found.stdout.splitlines())}
+    assert set(alerts) == {("broken", "bad"), ("low", "good")}
+    assert alerts["broken", "bad"]["step"] == 2 and "loss is nan from step 2 on" in alerts["broken", "bad"]["text"]
+    (tmp_path / "alerts.yaml").write_text("quiet:\n  when: loss > 100\n")
+    assert watch(tmp_path, "--once").returncode == 0
+    (tmp_path / "alerts.yaml").write_text("wrong:\n  when: sometimes\n")
+    assert "rule 'wrong'" in watch(tmp_path, "--once").stderr
+
+
+def test_commands_come_from_the_command_line_only(tmp_path):
+    write(tmp_path / "r", "loss", [float("nan")])
+    mark = tmp_path / "mark"
+    (tmp_path / "alerts.yaml").write_text(f"broken:\n  when: nan\n  command: touch {mark}\n")
+    assert watch(tmp_path, "--once").returncode == 3 and not mark.exists()
+    told = tmp_path / "told"
+    watch(tmp_path, "--once", "--command", f'echo "$SONDE_RULE $SONDE_RUN $SONDE_STEP" > {told}; cat >> {told}')
+    assert told.read_text().startswith("broken r 0\n") and json.loads(told.read_text().splitlines()[1])["tag"] == "loss"
+
+
+def test_a_hostile_run_name_is_no_command(tmp_path):
+    write(tmp_path / "$(touch pwned)", "loss", [float("nan")])
+    (tmp_path / "alerts.yaml").write_text("broken:\n  when: nan\n")
+    out = tmp_path / "out"
+    watch(tmp_path, "--once", "--command", f'printf %s "$SONDE_RUN" > {out}', cwd=tmp_path)
+    assert out.read_text() == "$(touch pwned)" and not (tmp_path / "pwned").exists()
+
+
+def test_webhook(tmp_path):
+    got = []
+
+    class Hook(BaseHTTPRequestHandler):
+        def do_POST(self):
+            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Hook)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    write(tmp_path / "r", "loss", [float("inf")])
+    (tmp_path / "alerts.yaml").write_text("broken:\n  when: nan\n")
+    watch(tmp_path, "--once", "--webhook", f"http://127.0.0.1:{server.server_port}/")
+    server.shutdown()
+    assert [one["rule"] for one in got] == ["broken"]

@@ -1,0 +1,13 @@
+import type {Dashboard} from '../dashboard.ts';
+import {listSystemTags} from './tags.ts';
+
+export const system: Dashboard = {
+  id: 'system',
+  title: 'dashboards.system',
+  help: 'dashboards.system.help',
+  panel: 'runs',
+  code: {Sonde: 'run = sonde.init(project="mnist")  # system metrics once a second'},
+  applies: () => false,
+  probe: async () => (await listSystemTags()).length > 0,
+  load: () => import('./System.svelte'),
+};
