@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "io/remote/http.h"
+#include "io/remote/remote.h"
 #include "sonde/version.h"
 
 namespace sonde::http {
@@ -125,6 +127,24 @@ std::string Metrics::prometheus(const store::Store& store) const {
   text.one("sonde_loading", "gauge", "1 during the first pass over the files.",
            snapshot->progress.loading ? 1 : 0);
   text.one("sonde_store_bytes", "gauge", "Memory of the columns.", diagnosis.memory_used_bytes);
+
+  const io::HttpCounts remote = io::http_counts();
+  if (remote.requests > 0) {
+    const io::CacheCounts cache = io::remote_cache_counts();
+    text.one("sonde_remote_requests_total", "counter", "Requests to object stores.",
+             remote.requests);
+    text.one("sonde_remote_failures_total", "counter", "Of them failed or answered with 5xx.",
+             remote.failures);
+    text.one("sonde_remote_retries_total", "counter", "Requests made again.", remote.retries);
+    text.one("sonde_remote_bytes_total", "counter", "Bytes received from object stores.",
+             remote.bytes);
+    text.one("sonde_remote_blocks_missed_total", "counter", "Blocks fetched from a store.",
+             cache.misses);
+    text.one("sonde_remote_blocks_from_memory_total", "counter", "Blocks found in memory.",
+             cache.memory_hits);
+    text.one("sonde_remote_blocks_from_disk_total", "counter", "Blocks found in the disk cache.",
+             cache.disk_hits);
+  }
 
   text.one("process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes());
   text.one("process_cpu_seconds_total", "counter", "Processor time.", cpu_seconds());

@@ -11,6 +11,7 @@
 
 #include "base/crc32c.h"
 #include "io/inflate.h"
+#include "io/remote/remote.h"
 
 namespace sonde::io {
 namespace {
@@ -67,30 +68,37 @@ Result<size_t> File::read_at(uint64_t offset, std::span<std::byte> into) {
   return done;
 }
 
-Result<std::unique_ptr<Source>> open_records(const std::string& path) {
+Result<std::unique_ptr<Source>> open_source(const std::string& path) {
+  if (is_remote(path)) return open_remote(path);
   SONDE_TRY(file, File::open(path));
-  std::array<std::byte, 12> head{};
-  SONDE_TRY(n, file.read_at(0, head));
-  const Bytes bytes(head.data(), n);
-  if (const Compression kind = sniff_compression(bytes); kind != Compression::kNone) {
-    const bool is_frame = n == 12 && masked_crc32c(bytes.first(8)) == load<uint32_t>(bytes, 8);
-    if (!is_frame) return open_inflating(std::make_unique<File>(std::move(file)), kind);
-  }
   return std::unique_ptr<Source>(std::make_unique<File>(std::move(file)));
 }
 
+Result<std::unique_ptr<Source>> open_records(const std::string& path) {
+  SONDE_TRY(source, open_source(path));
+  std::array<std::byte, 12> head{};
+  SONDE_TRY(n, source->read_at(0, head));
+  const Bytes bytes(head.data(), n);
+  if (const Compression kind = sniff_compression(bytes); kind != Compression::kNone) {
+    const bool is_frame = n == 12 && masked_crc32c(bytes.first(8)) == load<uint32_t>(bytes, 8);
+    if (!is_frame) return open_inflating(std::move(source), kind);
+  }
+  return source;
+}
+
 Result<FileStat> stat_of(const std::string& path) {
+  if (is_remote(path)) return stat_remote(path);
   struct stat s;
   if (::stat(path.c_str(), &s) != 0) return failed(path, errno);
   return converted(s);
 }
 
 Result<std::string> read_file(const std::string& path, uint64_t limit) {
-  SONDE_TRY(file, File::open(path));
-  if (file.stat().size > limit)
+  SONDE_TRY(source, open_source(path));
+  if (source->stat().size > limit)
     return fail(Code::kTooLarge, path + ": larger than " + std::to_string(limit) + " bytes");
-  std::string text(file.stat().size, '\0');
-  SONDE_TRY(n, file.read_at(0, {reinterpret_cast<std::byte*>(text.data()), text.size()}));
+  std::string text(source->stat().size, '\0');
+  SONDE_TRY(n, source->read_at(0, {reinterpret_cast<std::byte*>(text.data()), text.size()}));
   text.resize(n);
   return text;
 }

@@ -59,6 +59,9 @@ class File final : public Source {
   std::string path_;
 };
 
+// A file or an object of a store (io/remote/remote.h).
+Result<std::unique_ptr<Source>> open_source(const std::string& path);
+
 // Opens a record file: plain, or inflating when its first bytes say gzip or zlib.
 Result<std::unique_ptr<Source>> open_records(const std::string& path);
 

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "base/strings.h"
+#include "io/remote/remote.h"
 
 namespace sonde::io {
 namespace {
@@ -130,8 +131,9 @@ Scan scan(const std::vector<ScanRoot>& roots) {
   std::map<std::string, FoundRun> runs;
   for (const ScanRoot& root : roots) {
     std::vector<FoundRun> found;
-    const auto stat = stat_of(root.path);
-    if (stat && stat->regular) {
+    if (is_remote(root.path)) {
+      found = scan_remote(root.path, result);
+    } else if (const auto stat = stat_of(root.path); stat && stat->regular) {
       const size_t slash = root.path.rfind('/');
       const std::string folder =
           slash == 0 || slash == root.path.npos ? "/" : root.path.substr(0, slash);
@@ -159,7 +161,15 @@ Scan scan(const std::vector<ScanRoot>& roots) {
   return result;
 }
 
-std::string absolute_path(const std::string& path) {
+std::string absolute_path(const std::string& typed) {
+  std::string path = typed;
+  if (const std::string_view scheme = scheme_of(typed); scheme == "file") {
+    path = percent_decoded(std::string_view(typed).substr(std::strlen("file://")));
+    if (path.starts_with("localhost/")) path.erase(0, std::strlen("localhost"));
+  } else if (!scheme.empty()) {
+    while (path.ends_with('/') && !path.ends_with("://")) path.pop_back();
+    return path;
+  }
   std::string result = path;
   if (path == "~" || path.starts_with("~/")) {
     const char* home = std::getenv("HOME");

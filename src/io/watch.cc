@@ -11,6 +11,8 @@
 #include <cstring>
 #include <unordered_set>
 
+#include "io/remote/remote.h"
+
 namespace sonde::io {
 namespace {
 
@@ -110,6 +112,7 @@ void Watcher::wake() {
 }
 
 bool is_remote_file_system(const std::string& path) {
+  if (is_remote(path)) return true;
   struct statfs info;
   if (::statfs(path.c_str(), &info) != 0) return false;
   constexpr std::array<uint32_t, 10> kRemote = {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "io/file.h"
+#include "io/remote/remote.h"
 #include "io/scan.h"
 
 namespace sonde::api {
@@ -38,6 +39,7 @@ Places places_of_runs(const Context& context, const store::Snapshot& snapshot) {
   bool has_root = false;
   const auto& roots = context.store.options().roots;
   for (const auto& run : snapshot.runs) {
+    if (io::is_remote(run->folder)) continue;
     for (const auto& root : roots) {
       if (run->folder.starts_with(root.path)) {
         places.push_back(place_of(run->name, run->folder, root.path));
@@ -47,7 +49,8 @@ Places places_of_runs(const Context& context, const store::Snapshot& snapshot) {
     has_root = has_root || run->name == ".";
   }
   // The log directory itself counts even when it holds no event file.
-  if (!has_root && roots.size() == 1) places.push_back(place_of(".", roots[0].path, roots[0].path));
+  if (!has_root && roots.size() == 1 && !io::is_remote(roots[0].path))
+    places.push_back(place_of(".", roots[0].path, roots[0].path));
   return places;
 }
 
@@ -56,6 +59,7 @@ Places places_of_runs(const Context& context, const store::Snapshot& snapshot) {
 Places places_without_events(const Context& context) {
   Places places;
   for (const auto& root : context.store.options().roots) {
+    if (io::is_remote(root.path)) continue;  // would list the store again at each look
     for (const std::string& folder : io::scan({{root.name, root.path}}).folders) {
       if (folder.ends_with(kAssets)) continue;  // belongs to the folder above
       const bool has_config =

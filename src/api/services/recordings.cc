@@ -6,6 +6,7 @@
 
 #include "api/services/captures.h"
 #include "base/thread_pool.h"
+#include "io/remote/remote.h"
 
 namespace sonde::api {
 
@@ -34,6 +35,9 @@ Result<Recording> Recordings::start(const Context& context, capture::Plan plan,
     return fail(
         Code::kNotFound,
         fmt::format("there is no log directory named '{}'; GET profile/capture lists them", root));
+  if (io::is_remote(chosen->path))
+    return fail(Code::kUnsupported, "a capture cannot be written to " + chosen->path +
+                                        "; serve a local log directory to record into it");
   plan.logdir = chosen->path;
   if (auto good = capture::check(plan.options); !good) return fail(std::move(good).error());
 

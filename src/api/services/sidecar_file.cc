@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/sha256.h"
+#include "io/remote/remote.h"
 #include "io/write_file.h"
 
 namespace sonde::api::v1 {
@@ -59,7 +60,8 @@ SidecarFile::SidecarFile(const Context& context) {
   const auto& options = context.store.options();
   const std::string& wish = context.settings.sidecar;
   // Several roots have no common folder to put it in.
-  const bool own = wish.empty() && options.roots.size() == 1;
+  const bool own =
+      wish.empty() && options.roots.size() == 1 && !io::is_remote(options.roots[0].path);
   if (own) path_ = options.roots[0].path + "/.sonde/sidecar.json";
   if (!wish.empty() && wish != "off") path_ = wish + "/sidecar.json";
   const bool kept_there = own && ::access(path_.c_str(), F_OK) == 0;

@@ -1,0 +1,39 @@
+// ClickHouse over its HTTP interface: a statement, perhaps with rows behind it, and the answer's text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace sonde::io {
+
+struct ClickHouse {
+  std::string url;       // "http://host:8123/"
+  std::string user;      // empty: the server's default
+  std::string password;  // never in a message
+  std::string database;
+
+  // clickhouse://[user[:password]@]host[:port]/database, or clickhouses:// for TLS. Without a
+  // password CLICKHOUSE_PASSWORD counts.
+  static Result<ClickHouse> parse(std::string_view address);
+
+  // kIo with the server's words when it refuses. Tried again when it cannot be reached: statements
+  // that are run twice must do no harm.
+  Result<std::string> run(const std::string& statement, std::string_view rows = {}) const;
+};
+
+// A string as it stands in a statement, quotes included.
+std::string quoted_sql(std::string_view text);
+// The lines of a TabSeparated answer, fields unescaped.
+std::vector<std::vector<std::string>> tab_separated(std::string_view text);
+
+// RowBinary.
+void put_string(std::string& rows, std::string_view text);
+template <class T>
+void put_number(std::string& rows, T value) {
+  rows.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+}  // namespace sonde::io
