@@ -4,7 +4,9 @@
 #include <chrono>
 #include <utility>
 
+#include "base/log.h"
 #include "log/load/frame_reader.h"
+#include "log/load/index_file.h"
 
 namespace sonde::store {
 namespace {
@@ -18,6 +20,9 @@ constexpr uint64_t kHeadBytes = 1 << 20;
 constexpr uint64_t kSmallestPiece = 8 << 20;
 constexpr uint64_t kLargestRound = 256 << 20;  // between two looks of the readers
 constexpr uint64_t kSmallRecord = 4096;        // on average; larger ones are skimmed anyway
+
+// Reading less again is quicker than an index of it is worth.
+constexpr uint64_t kWorthIndexing = 4 << 20;
 
 // TensorFlow's profiler leaves such a file beside the real one; TensorBoard counts it but shows
 // nothing of it.
@@ -45,6 +50,7 @@ void FileLoader::reset() {
   tail_.reset();
   views_.clear();
   ++generation_;
+  indexed_to_ = 0;
   bytes_done_ = 0;
 }
 
@@ -63,6 +69,7 @@ bool FileLoader::update(ParallelFor help, const std::function<void()>& published
   }
   gone_ = false;
   const io::FileStat now = (*source)->stat();
+  if (!was_read_) restore(**source);
   if (was_read_) {
     // A compressed file has no meaning at an offset: any change reads it again.
     const bool is_other =
@@ -81,7 +88,42 @@ bool FileLoader::update(ParallelFor help, const std::function<void()>& published
     read(**source, help, published);
   }
   commit(&help);
+  keep_index(**source);
   return true;
+}
+
+// Once, before anything was read: begins with what an earlier start has found.
+void FileLoader::restore(io::Source& source) {
+  if (std::exchange(looked_for_index_, true) || place_.index.empty() || position_ != 0) return;
+  if (source.stat().size < kWorthIndexing || !source.random_access()) return;
+  auto found = read_index(place_.index, source, place_.id);
+  if (!found) {
+    if (found.error().code == Code::kCorrupt)
+      log::warn("{}; reading {} again", found.error().text, place_.path);
+    return;
+  }
+  for (auto& [tag, metadata] : found->seeds) seeds_.emplace(tag, std::move(metadata));
+  stat_ = found->stat;
+  position_ = indexed_to_ = found->position;
+  searched_to_ = found->searched_to;
+  end_ = std::move(found->end);
+  damage_ = std::move(found->damage);
+  damaged_ = found->damaged;
+  sink_->restore(std::move(found->decoded));
+  was_read_ = true;
+}
+
+// A file that grows has its index written anew when a quarter has come since.
+void FileLoader::keep_index(io::Source& source) {
+  if (place_.index.empty() || position_ < kWorthIndexing || !source.random_access()) return;
+  if (state_ == kUnreadable || is_profile_marker(place_.name)) return;
+  if (position_ >= indexed_to_ && position_ - indexed_to_ < std::max(kWorthIndexing, indexed_to_ / 4))
+    return;
+  const auto written = write_index(
+      place_.index, source,
+      {stat_, position_, searched_to_, end_, damage_, damaged_, seeds_, *sink_});
+  if (!written) log::warn("{}", written.error().text);
+  indexed_to_ = position_;  // also when it failed: not at every look again
 }
 
 void FileLoader::set_unreadable(std::string text, std::string advice) {

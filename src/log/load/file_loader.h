@@ -38,6 +38,7 @@ class FileLoader {
     FileId id{};
     std::string path;
     std::string name;
+    std::string index = {};  // where what was found is kept for the next start; empty: nowhere
   };
   using Open = std::function<Result<std::unique_ptr<io::Source>>(const std::string& path)>;
   FileLoader(Place place, std::shared_ptr<Memory> memory, Open open = io::open_records);
@@ -65,6 +66,8 @@ class FileLoader {
   void read_pieces(io::Source& source, ParallelFor help, const std::function<void()>& published);
   enum class Before : uint8_t { kSame, kOther, kUnreadable };
   Before look_before(io::Source& source);
+  void restore(io::Source& source);
+  void keep_index(io::Source& source);
   void set_unreadable(std::string text, std::string advice);
   void remember_end(io::Source& source);
   void commit(const ParallelFor* help = nullptr);
@@ -76,6 +79,8 @@ class FileLoader {
   std::unique_ptr<RecordDecoder> sink_;
   io::FileStat stat_;
   bool was_read_ = false;
+  bool looked_for_index_ = false;
+  uint64_t indexed_to_ = 0;  // position of what the index holds
   uint64_t position_ = 0;       // of the next frame
   uint64_t searched_to_ = 0;    // no good frame begins between position_ and here
   std::vector<std::byte> end_;  // the last bytes before position_: do they still stand there?

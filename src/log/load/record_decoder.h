@@ -50,6 +50,19 @@ struct FileFacts {
   void append(const FileFacts& later);
 };
 
+// What a decoder has made of the beginning of a file, taken from an index.
+struct DecodedFile {
+  struct TaggedPart {
+    std::string tag;
+    Part part;  // its tag is set when it is restored
+  };
+  std::vector<TaggedPart> parts;
+  FileFacts facts;
+  std::vector<SessionStart> starts;
+  uint64_t points = 0, skipped_values = 0;
+  std::shared_ptr<const void> keep;  // what the parts' chunks lie in
+};
+
 class RecordDecoder {
  public:
   enum class Use : uint8_t { kEverything, kCountOnly };
@@ -73,6 +86,8 @@ class RecordDecoder {
   std::unique_ptr<RecordDecoder> make_piece() const;
   // To be called when no record follows for now.
   void rest();
+  // Of a decoder that has seen nothing: goes on behind what another one found earlier.
+  void restore(DecodedFile&& earlier);
 
   // Puts a piece of the same file, made here and read on from where this one stands, behind it.
   void append(RecordDecoder&& later, const ParallelFor& help);

@@ -111,4 +111,17 @@ void RecordDecoder::append(RecordDecoder&& later, const ParallelFor& help) {
   skipped_values_ += later.skipped_values_;
 }
 
+void RecordDecoder::restore(DecodedFile&& earlier) {
+  for (auto& [tag, part] : earlier.parts) {
+    part.tag = columns_->keep_tag(tag);
+    by_tag_.emplace(part.tag, static_cast<uint32_t>(parts_.size()));
+    parts_.push_back(std::move(part));
+  }
+  columns_->keep(std::move(earlier.keep));
+  facts_ = std::move(earlier.facts);
+  starts_ = std::move(earlier.starts);
+  points_ = earlier.points;
+  skipped_values_ = earlier.skipped_values;
+}
+
 }  // namespace sonde::store

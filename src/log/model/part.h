@@ -53,6 +53,8 @@ class FileColumns {
   // Takes over what another one owns (a piece of the same file).
   void absorb(FileColumns& other);
   std::string_view keep_tag(std::string_view tag);
+  // Memory that chunks point into and somebody else owns (a mapped index).
+  void keep(std::shared_ptr<const void> other) { kept_ = std::move(other); }
   Memory& memory() { return *memory_; }
   const std::shared_ptr<Memory>& shared_memory() const { return memory_; }
 
@@ -60,6 +62,7 @@ class FileColumns {
   std::shared_ptr<Memory> memory_;
   std::vector<std::pair<std::byte*, size_t>> columns_;
   std::deque<std::string> tags_;  // a deque never moves its elements
+  std::shared_ptr<const void> kept_;
 };
 
 // References of one part: grows by doubling; snapshots keep the array they saw.
