@@ -114,7 +114,7 @@ class Log(Mapping[tuple[str, str], Series]):
 
     def __init__(self, logdir: Any, all_points: bool = False) -> None:
         folder = os.fspath(logdir)
-        if not os.path.isdir(folder):
+        if "://" not in folder and not os.path.isdir(folder):
             raise FileNotFoundError(f"no log directory {folder}")
         self.all_points = all_points
         self._native = _sonde.Log(folder)
@@ -166,7 +166,43 @@ class Log(Mapping[tuple[str, str], Series]):
             }
         )
 
+    def _arrow(self) -> Any:
+        """Every scalar point: run and tag as dictionaries, the columns of each series as they are in memory."""
+        import pyarrow as pa  # type: ignore[import-not-found]
 
-def load(logdir: Any, *, all_points: bool = False) -> Log:
-    """Read a log directory completely. Takes the time of reading its files; blobs are read when asked for."""
-    return Log(logdir, all_points)
+        chosen = [s for s in self._series.values() if s.is_scalar]
+        names = {"run": sorted({s.run for s in chosen}), "tag": sorted({s.tag for s in chosen})}
+        words = pa.dictionary(pa.int32(), pa.string())
+        schema = pa.schema([("run", words), ("tag", words), ("step", pa.int64()), ("wall_time", pa.float64()), ("value", pa.float64())])
+        lists = {column: pa.array(values, pa.string()) for column, values in names.items()}
+        places = {column: {name: i for i, name in enumerate(values)} for column, values in names.items()}
+
+        def repeated(column: str, name: str, count: int) -> Any:
+            index = pa.repeat(pa.scalar(places[column][name], pa.int32()), count)
+            return pa.DictionaryArray.from_arrays(index, lists[column])
+
+        batches = []
+        for one in chosen:
+            steps, walls, values = one.steps, one.wall_times, one.values
+            columns = [repeated("run", one.run, len(steps)), repeated("tag", one.tag, len(steps)), pa.array(steps), pa.array(walls),
+                       pa.array(values.astype("float64", copy=False))]
+            batches.append(pa.record_batch(columns, schema=schema))
+        return pa.Table.from_batches(batches, schema)
+
+
+def load(logdir: Any, *, all_points: bool = False, format: str | None = None) -> Any:
+    """Read a log directory (a path, or s3://bucket/prefix) completely. Takes the time of reading its files; blobs are read
+    when asked for. With format "arrow", "polars" or "pandas": a table of every scalar point instead of a Log."""
+    if format not in (None, "arrow", "polars", "pandas"):
+        raise ValueError(f"format is arrow, polars or pandas, not {format!r}")
+    log = Log(logdir, all_points)
+    if format is None:
+        return log
+    if format == "pandas":
+        return log.scalars().to_pandas()
+    table = log._arrow()
+    if format == "arrow":
+        return table
+    import polars  # type: ignore[import-not-found]
+
+    return polars.from_arrow(table)

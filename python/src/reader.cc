@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "arrays.h"
+#include "io/remote/remote.h"
+#include "io/scan.h"
 #include "log/event/blob.h"
 #include "log/event/tensor.h"
 #include "log/event/value.h"
@@ -49,13 +51,16 @@ class Log {
  public:
   explicit Log(const std::string& folder) {
     store::Options options;
-    options.roots.push_back({"", folder});
+    const std::string place = io::absolute_path(folder);
+    options.roots.push_back({"", place});
     options.follow = false;
     options.reload_interval_s = 0;
     std::string problem;
     {
       nb::gil_scoped_release unlocked;
-      auto opened = store::Store::open(std::move(options));
+      auto good = io::check_scheme(place);
+      if (good && io::is_remote(place)) good = io::check_remote(place);
+      auto opened = good ? store::Store::open(std::move(options)) : fail(good.error());
       if (opened) {
         store_ = std::move(*opened);
         store_->wait_loaded();

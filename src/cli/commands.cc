@@ -14,13 +14,16 @@ namespace sonde::cli {
 int ask_command(const Args& args);
 int capture_command(const Args& args);
 int doctor_command(const Args& args);
+int data_server_command(const Args& args);
 int export_command(const Args& args);
 int inspect_command(const Args& args);
 int licences_command(const Args& args);
 int mcp_command(const Args& args);
 int profile_command(const Args& args);
+int push_command(const Args& args);
 int timeline_command(const Args& args);
 int watch_command(const Args& args);
+int worker_command(const Args& args);
 
 namespace {
 
@@ -37,9 +40,13 @@ constexpr Command kCommands[] = {
     {"ask", "one question about a log directory, answered as a table or JSON", ask_command},
     {"mcp", "let agents read a log directory (Model Context Protocol)", mcp_command},
     {"watch", "tell when a run goes wrong, or end when a metric is reached", watch_command},
+    {"export", "write every point as CSV, JSON lines, Parquet or Arrow", export_command},
+    {"push", "send every scalar point to ClickHouse", push_command},
     {"profile", "show where a captured step spends its time", profile_command},
     {"capture", "record a profile of a program that runs", capture_command},
     {"timeline", "convert, merge, compare and summarise traces", timeline_command},
+    {"worker", "turn captures into Parquet files that merge over ranks", worker_command},
+    {"data_server", "answer TensorBoard's own questions, as its data server", data_server_command},
     {"demo", "train small models and log everything the dashboards can show", demo},
     {"doctor", "say what is wrong on this machine and how to mend it", doctor_command},
     {"licences", "print the licences of the libraries inside", licences_command},
@@ -65,7 +72,12 @@ int run(int argc, char** argv) {
   }
   if (args[0] == "help") args = {args[1], "--help"};
   const auto command = std::ranges::find(kCommands, args[0], &Command::name);
-  if (command == std::end(kCommands)) return serve(args);
+  if (command == std::end(kCommands)) {
+    // How TensorBoard starts the program that TENSORBOARD_DATA_SERVER_BINARY names.
+    const auto is_port_file = [](const std::string& arg) { return arg.starts_with("--port-file"); };
+    if (std::ranges::any_of(args, is_port_file)) return data_server_command(args);
+    return serve(args);
+  }
   args.erase(args.begin());
   return command->run(args);
 }

@@ -1,6 +1,6 @@
-// `sonde export LOGDIR --format csv|jsonl`: every point, written as it is read. Numbers come from
-// the columns, everything else from its file when its turn comes, so memory does not grow with the
-// output; columns beyond a modest budget are on disk.
+// `sonde export LOGDIR --format csv|jsonl|parquet|arrow`: every point, written as it is read.
+// Numbers come from the columns, everything else from its file when its turn comes, so memory does
+// not grow with the output; columns beyond a modest budget are on disk.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -11,10 +11,10 @@
 #include "base/regex.h"
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/export_table.h"
+#include "cli/export_value.h"
 #include "cli/logdir.h"
 #include "codec/json.h"
-#include "log/event/blob.h"
-#include "log/event/tensor.h"
 #include "log/event/value.h"
 
 namespace sonde::cli {
@@ -65,57 +65,6 @@ void append_csv(std::string& out, std::string_view text) {
     out.push_back(c);
   }
   out.push_back('"');
-}
-
-// What one point says, as JSON.
-void append_value(std::string& out, const event::ValueView& value, const Series& series) {
-  JsonWriter json(out);
-  if (const auto buckets = series.metadata().plugin == "histograms"
-                               ? event::histogram(value)
-                               : fail(Code::kUnsupported, "")) {
-    json.array([&] {
-      for (const event::Bucket& bucket : *buckets) {
-        json.array([&] {
-          json.number(bucket.left);
-          json.number(bucket.right);
-          json.number(bucket.count);
-        });
-      }
-    });
-    return;
-  }
-  if (series.metadata().data_class == store::DataClass::kBlobSequence) {
-    const auto blobs = event::blob_sequence(value, series.metadata().plugin);
-    // Images say their size in the first two; the bytes themselves are no text.
-    json.array([&] {
-      for (size_t i = 0; blobs && i < blobs->items.size(); ++i) {
-        if (i < 2 && series.metadata().plugin == "images")
-          json.string(to_utf8(blobs->items[i]));
-        else
-          json.object([&] { json.key("bytes").number(uint64_t{blobs->items[i].size()}); });
-      }
-    });
-    return;
-  }
-  if (value.kind == event::ValueKind::kTensor) {
-    if (const auto tensor = event::parse_tensor(value.body)) {
-      if (const auto strings = event::decode_strings(*tensor)) {
-        const bool one = tensor->dims.empty() && strings->size() == 1;
-        if (one) return json.string(to_utf8(strings->front()));
-        return json.array([&] {
-          for (const std::string_view text : *strings) json.string(to_utf8(text));
-        });
-      }
-      if (const auto numbers = event::decode_doubles(*tensor)) {
-        return json.array([&] {
-          for (const double number : *numbers) json.number(number);
-        });
-      }
-    }
-  }
-  if (value.kind == event::ValueKind::kSimple)
-    return json.number(value.has_exact ? value.exact : double{value.simple});
-  json.null();
 }
 
 class Exporter {
@@ -220,7 +169,7 @@ class Exporter {
     const auto value = payload ? event::find_value(as_bytes(*payload), point.where.value)
                                : Result<event::ValueView>(fail(payload.error()));
     if (value)
-      append_value(value_text, *value, series);
+      append_value_json(value_text, *value, series);
     else
       value_text = "null";
     if (format_ == Format::kCsv)
@@ -247,11 +196,12 @@ Result<std::optional<Regex>> pattern(const std::string& text) {
 int export_command(const Args& args) {
   if (asks_for_help(args)) {
     fmt::print(
-        "sonde export LOGDIR [--format csv|jsonl] [--runs RE] [--tags RE] [-o FILE]\n"
+        "sonde export LOGDIR [--format csv|jsonl|parquet|arrow] [--runs RE] [--tags RE] [-o FILE]\n"
         "\n"
         "Writes every point of a log directory: run, tag, plug-in, step, wall time, value.\n"
         "\n"
         "  --format csv|jsonl            one line a point; csv unless said otherwise\n"
+        "  --format parquet|arrow        one row a point, for DuckDB, polars, pandas, Spark\n"
         "  --runs RE, --tags RE          only runs and tags in which the expression is found\n"
         "  -o, --output FILE             where to; standard output unless given\n"
         "{}",
@@ -263,7 +213,7 @@ int export_command(const Args& args) {
   std::string format = "csv", runs, tags, path;
   Flags flags("sonde export");
   logdir.declare(flags);
-  flags.choice("format", format, {"csv", "jsonl"});
+  flags.choice("format", format, {"csv", "jsonl", "parquet", "arrow"});
   flags.text("runs", runs);
   flags.text("tags", tags);
   flags.text("output", path);
@@ -279,6 +229,14 @@ int export_command(const Args& args) {
   if (!path.empty() && path != "-") {
     file.reset(std::fopen(path.c_str(), "wb"));
     if (!file) return failed("cannot write " + path);
+  }
+  if (format == "parquet" || format == "arrow") {
+    const TableExport wanted{
+        format == "parquet",
+        [&](std::string_view run) { return !*run_pattern || (*run_pattern)->found_in(run); },
+        [&](std::string_view tag) { return !*tag_pattern || (*tag_pattern)->found_in(tag); }};
+    const auto written = export_table(**store, wanted, file ? file.get() : stdout);
+    return written ? 0 : failed(written.error().text);
   }
   Output output(file ? file.get() : stdout);
   Exporter exporter(output, format == "csv" ? Exporter::Format::kCsv : Exporter::Format::kJsonLines,

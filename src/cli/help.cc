@@ -30,6 +30,8 @@ constexpr std::string_view kFlags =
     "  --samples_per_plugin S   scalars=500,images=0 (0: all, which is nearly free)\n"
     "  --reload_interval SEC    seconds between looks where needed; 0: once\n"
     "  --max_memory SIZE        memory for columns, e.g. 8G (default: half)\n"
+    "  --index                  keep what large files hold for the next start\n"
+    "  --index_dir DIR          the same, there instead of in .sonde/index\n"
     "  --sidecar off|DIR        place of names, notes, views (default: logdir)\n"
     "  --read_only              never write names, notes and views\n"
     "  --inspect                print what the event files hold, then stop\n"

@@ -8,7 +8,9 @@
 
 #include "base/strings.h"
 #include "io/file.h"
+#include "io/remote/remote.h"
 #include "io/scan.h"
+#include "log/load/index_file.h"
 
 namespace sonde::cli {
 namespace {
@@ -21,6 +23,14 @@ void show_progress(const store::LoadProgress& progress) {
              human_count(progress.points));
 }
 
+Result<void> there_is(const std::string& path) {
+  if (const auto good = io::check_scheme(path); !good) return good;
+  if (io::is_remote(path)) return io::check_remote(path);
+  if (const auto there = io::stat_of(path); !there)
+    return fail(Code::kNotFound, there.error().text);
+  return {};
+}
+
 }  // namespace
 
 bool asks_for_help(const std::vector<std::string>& args) {
@@ -28,11 +38,22 @@ bool asks_for_help(const std::vector<std::string>& args) {
                      [](const std::string& arg) { return arg == "--help" || arg == "-h"; });
 }
 
+void set_index(bool beside_logs, const std::string& folder) {
+  using Where = store::IndexPlace::Where;
+  if (!folder.empty()) {
+    store::set_index_place({Where::kFolder, io::absolute_path(folder)});
+  } else if (beside_logs) {
+    store::set_index_place({Where::kBesideLogs, ""});
+  }
+}
+
 void LogdirFlags::declare(Flags& flags) {
   flags.positional("logdir", positional);
   flags.text("logdir", logdir);
   flags.text("logdir_spec", logdir_spec);
   flags.bytes("max_memory", max_memory);
+  flags.on("index", keeps_index);
+  flags.text("index_dir", index_dir);
   flags.integer("threads", threads, 1, 1024);
   flags.boolean("purge_orphaned_data", purge_orphaned_data);
 }
@@ -45,8 +66,7 @@ Result<store::Store*> open_logdir(const LogdirFlags& flags) {
       options.roots.push_back({root.name, root.path});
   } else if (!path.empty()) {
     const std::string absolute = io::absolute_path(path);
-    if (const auto there = io::stat_of(absolute); !there)
-      return fail(Code::kNotFound, there.error().text);
+    if (const auto there = there_is(absolute); !there) return fail(there.error());
     options.roots.push_back({"", absolute});
   }
   if (options.roots.empty()) return fail(Code::kInvalid, "give a log directory");
@@ -54,6 +74,7 @@ Result<store::Store*> open_logdir(const LogdirFlags& flags) {
   options.max_memory_bytes = flags.max_memory;
   options.threads = static_cast<size_t>(flags.threads);
   options.purge_orphaned_data = flags.purge_orphaned_data.value_or(true);
+  set_index(flags.keeps_index, flags.index_dir);
   SONDE_TRY(store, store::Store::open(std::move(options)));
   kept_store = store.release();
   if (::isatty(STDERR_FILENO)) {

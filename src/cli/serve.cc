@@ -16,10 +16,12 @@
 #include "cli/digest.h"
 #include "cli/help.h"
 #include "cli/info_file.h"
+#include "cli/logdir.h"
 #include "cli/progress.h"
 #include "cli/serve_options.h"
 #include "cli/version.h"
 #include "http/server.h"
+#include "io/remote/remote.h"
 #include "sonde/version.h"
 
 namespace sonde::cli {
@@ -64,7 +66,14 @@ Result<std::unique_ptr<http::Server>> bind(const ServeOptions& o, const Binding&
 // One sentence when a root will not show anything, each with what to do.
 int check_roots(const std::vector<store::Options::Root>& roots) {
   for (const auto& root : roots) {
-    if (root.path.find("://") != std::string::npos) continue;
+    if (const auto good = io::check_scheme(root.path); !good) return failed(good.error().text);
+    if (io::is_remote(root.path)) {
+      const auto answers = io::check_remote(root.path);
+      if (answers) continue;
+      if (answers.error().code != Code::kIo) return failed(answers.error().text);
+      log::warn("{}; trying again", answers.error().text);
+      continue;
+    }
     std::error_code error;
     const auto status = std::filesystem::status(root.path, error);
     if (std::filesystem::is_directory(status)) {
@@ -179,6 +188,7 @@ int run_server(const ServeOptions& o, const Args& args) {
 
   api::Settings settings = settings_of(o);
   settings.no_capture = reason_against_captures(o, *binding, *access);
+  set_index(o.keeps_index, o.index_dir);
   auto store = store::Store::open(store_options(o, std::move(roots)));
   if (!store) return failed(store.error().text);
   if (o.loads_before_serving) (*store)->wait_loaded();

@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "cli/flags.h"
+#include "io/remote/remote.h"
 
 namespace sonde::cli {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 tl::unexpected<Error> conflict(std::string text) { return fail(Code::kConflict, std::move(text)); }
 
 std::string home_expanded(std::string path) {
+  if (io::scheme_of(path) == "file") return io::absolute_path(path);
   const char* home = std::getenv("HOME");
   if (home && (path == "~" || path.starts_with("~/"))) path.replace(0, 1, home);
   return path;
@@ -91,6 +93,8 @@ void add_flags(Flags& flags, ServeOptions& o, std::string& port, std::string& re
   flags.text("sidecar", o.sidecar);
   flags.on("read_only", o.read_only);
   flags.bytes("max_memory", o.max_memory_bytes);
+  flags.on("index", o.keeps_index);
+  flags.text("index_dir", o.index_dir);
   flags.positional("logdir", positional);
 }
 

@@ -35,6 +35,8 @@ struct ServeOptions {
   std::string sidecar;
   bool read_only = false;
   uint64_t max_memory_bytes = 0;
+  bool keeps_index = false;  // beside the logs
+  std::string index_dir;     // or there
 
   std::vector<std::string> notes;  // about flags that do nothing any more
 };

@@ -24,9 +24,9 @@ ROOT = HERE.parent.parent
 PROGRAM = Path(os.environ.get("SONDE_BINARY", ROOT / "build/release/sonde"))
 
 
-def allowed():
+def allowed(name="allow.txt"):
     rules = []
-    for line in (HERE / "allow.txt").read_text(encoding="utf-8").splitlines():
+    for line in (HERE / name).read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
             folder, case, reason = line.split(None, 2)
             rules.append((re.compile(folder + r"\Z"), re.compile(case), reason))

@@ -1,0 +1,72 @@
+"""`--index_dir`: the second start uses what the first one found; whatever happens to an index costs time only."""
+
+import hashlib
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+
+from test_s3 import PROGRAM, Server, event_file
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("logs")
+    body = event_file(120_000)
+    for run in ("a", "b"):
+        (folder / run).mkdir()
+        (folder / run / "events.out.tfevents.1").write_bytes(body)
+    return folder
+
+
+def answers(server):
+    return [server.json(f"/data/plugin/scalars/scalars?run={run}&tag=loss") for run in ("a", "b")]
+
+
+def export(logs, *flags):
+    run = subprocess.run([PROGRAM, "export", str(logs), *flags], capture_output=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    return hashlib.sha256(run.stdout).hexdigest()
+
+
+def test_answers_are_the_same_with_and_without_an_index(logs, tmp_path):
+    plain = export(logs)
+    with Server(logs) as server:
+        wanted = answers(server)
+    for _ in range(3):
+        assert export(logs, "--index_dir", str(tmp_path / "index")) == plain
+        with Server(logs, None, "--index_dir", str(tmp_path / "index")) as server:
+            assert answers(server) == wanted
+    assert len(list((tmp_path / "index").iterdir())) == 2
+    assert not (logs / "a/.sonde").exists()
+
+
+def test_beside_the_logs(logs, tmp_path):
+    plain = export(logs)
+    assert export(logs, "--index") == plain
+    assert len(list((logs / "a/.sonde/index").iterdir())) == 1
+    assert export(logs, "--index") == plain
+    with Server(logs) as server:
+        assert server.json("/data/runs") == ["a", "b"]  # an index is no run
+
+
+def test_killed_while_it_is_written(logs, tmp_path):
+    plain, index = export(logs), tmp_path / "index"
+    draw = random.Random(1)
+    for _ in range(15):
+        for path in index.glob("*.index") if index.exists() else []:
+            path.unlink()
+        process = subprocess.Popen([PROGRAM, "export", str(logs), "--index_dir", str(index), "-o", "/dev/null"])
+        time.sleep(draw.uniform(0.005, 0.15))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert export(logs, "--index_dir", str(index)) == plain
+
+
+def test_two_servers_on_one_index(logs, tmp_path):
+    flags = ("--index_dir", str(tmp_path / "index"))
+    with Server(logs, None, *flags) as first, Server(logs, None, *flags) as second:
+        assert answers(first) == answers(second)
+    assert not list((tmp_path / "index").glob("*.new.*"))
