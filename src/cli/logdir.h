@@ -33,7 +33,8 @@ inline constexpr std::string_view kLogdirHelp =
 
 bool asks_for_help(const std::vector<std::string>& args);
 
-// Where what was read is kept for the next start: beside the logs, or in a folder when one is given.
+// Where what was read is kept for the next start: beside the logs, or in a folder when one is
+// given.
 void set_index(bool beside_logs, const std::string& folder);
 
 // Loads everything and returns the store. It is never destroyed: giving back the memory of ten

@@ -1,6 +1,6 @@
-// `sonde push LOGDIR --to clickhouse://…`: every scalar point of a log directory into a team's tables.
-// A point is known by project, run, tag and its number in the series, so what is there already is not
-// sent again, and what a pusher that died sent twice is one row.
+// `sonde push LOGDIR --to clickhouse://…`: every scalar point of a log directory into a team's
+// tables. A point is known by project, run, tag and its number in the series, so what is there
+// already is not sent again, and what a pusher that died sent twice is one row.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -55,7 +55,9 @@ T number_of(const std::string& text) {
 class Pusher {
  public:
   Pusher(const io::ClickHouse& server, const Options& options)
-      : server_(server), options_(options), where_(" WHERE project = " + io::quoted_sql(options.project)) {}
+      : server_(server),
+        options_(options),
+        where_(" WHERE project = " + io::quoted_sql(options.project)) {}
 
   // The dialect is that of every version since 18.
   Result<void> make_tables() {
@@ -75,7 +77,8 @@ class Pusher {
                  "argMaxState(step, n) AS step FROM " +
                  db + ".points GROUP BY project, run, tag",
              "CREATE TABLE IF NOT EXISTS " + db +
-                 ".runs (project String, run String, folder String, started Float64, ended Float64, "
+                 ".runs (project String, run String, folder String, started Float64, ended "
+                 "Float64, "
                  "points UInt64, tags UInt64) ENGINE = ReplacingMergeTree(points) PARTITION BY "
                  "project ORDER BY (project, run)",
          }) {
@@ -144,7 +147,8 @@ class Pusher {
 
   Result<void> flush() {
     if (rows_.empty()) return {};
-    if (auto done = server_.run("INSERT INTO " + table("points") + " FORMAT RowBinary", rows_); !done)
+    if (auto done = server_.run("INSERT INTO " + table("points") + " FORMAT RowBinary", rows_);
+        !done)
       return fail(done.error());
     rows_.clear();
     return {};
@@ -185,7 +189,8 @@ class Pusher {
       if (there.last >= n && there.last < n + size) {
         const uint64_t at = range.begin + there.last - n;
         series.blocks({at, at + 1}, [&](const store::ScalarBlock& block) {
-          is_same = block.steps[0] == there.step && std::abs(block.wall_times[0] - there.wall_time) <= 1e-3;
+          is_same = block.steps[0] == there.step &&
+                    std::abs(block.wall_times[0] - there.wall_time) <= 1e-3;
         });
       }
       n += size;
@@ -218,7 +223,8 @@ class Pusher {
 };
 
 Result<uint64_t> push_all(const store::Snapshot& snapshot, const io::ClickHouse& server,
-                          const Options& options, const std::function<bool(const std::string&)>& wants_run,
+                          const Options& options,
+                          const std::function<bool(const std::string&)>& wants_run,
                           const std::function<bool(const std::string&)>& wants_tag) {
   Pusher pusher(server, options);
   if (auto made = pusher.make_tables(); !made) return fail(made.error());

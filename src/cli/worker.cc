@@ -28,7 +28,8 @@ namespace {
 constexpr std::string_view kHelp =
     "sonde worker CAPTURE... --out DIR\n"
     "\n"
-    "Turns captures into Parquet files that can be merged over thousands of ranks (docs/scale.md):\n"
+    "Turns captures into Parquet files that can be merged over thousands of ranks "
+    "(docs/scale.md):\n"
     "DIR/steps, DIR/ops and DIR/collectives, one file a capture and host in each.\n"
     "\n"
     "  --out DIR          where to; made when it is not there\n"
@@ -43,7 +44,8 @@ constexpr Digest kDigests[] = {
      "select id, name, ts, dur, device_compute, device_to_device, collectives, host_compute, "
      "launch, input, output, compile, other from steps order by ts, id"},
     {"ops",
-     "select name, category, count, dur, self, min_dur, max_dur from names order by name, category"},
+     "select name, category, count, dur, self, min_dur, max_dur from names order by name, "
+     "category"},
     {"collectives",
      "select name, category, track, ts, dur from slices where name regexp "
      "'(?i)nccl|all.?reduce|all.?gather|reduce.?scatter|all.?to.?all|collective.?permute' "

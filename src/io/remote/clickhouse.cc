@@ -30,11 +30,9 @@ Result<ClickHouse> ClickHouse::parse(std::string_view address) {
   }
   if (const char* given = std::getenv("CLICKHOUSE_PASSWORD"); given && result.password.empty())
     result.password = given;
-  const bool is_name = !result.database.empty() &&
-                       std::ranges::all_of(result.database, [](char c) {
-                         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                                (c >= '0' && c <= '9') || c == '_';
-                       });
+  const bool is_name = !result.database.empty() && std::ranges::all_of(result.database, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
   if (host.empty() || !is_name) return wrong();
   result.url = std::string(is_tls ? "https://" : "http://") + std::string(host);
   if (host.find(':') == std::string_view::npos) result.url += is_tls ? ":8443" : ":8123";

@@ -1,4 +1,5 @@
-// ClickHouse over its HTTP interface: a statement, perhaps with rows behind it, and the answer's text.
+// ClickHouse over its HTTP interface: a statement, perhaps with rows behind it, and the answer's
+// text.
 #pragma once
 
 #include <string>

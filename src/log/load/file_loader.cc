@@ -117,11 +117,12 @@ void FileLoader::restore(io::Source& source) {
 void FileLoader::keep_index(io::Source& source) {
   if (place_.index.empty() || position_ < kWorthIndexing || !source.random_access()) return;
   if (state_ == kUnreadable || is_profile_marker(place_.name)) return;
-  if (position_ >= indexed_to_ && position_ - indexed_to_ < std::max(kWorthIndexing, indexed_to_ / 4))
+  if (position_ >= indexed_to_ &&
+      position_ - indexed_to_ < std::max(kWorthIndexing, indexed_to_ / 4))
     return;
-  const auto written = write_index(
-      place_.index, source,
-      {stat_, position_, searched_to_, end_, damage_, damaged_, seeds_, *sink_});
+  const auto written =
+      write_index(place_.index, source,
+                  {stat_, position_, searched_to_, end_, damage_, damaged_, seeds_, *sink_});
   if (!written) log::warn("{}", written.error().text);
   indexed_to_ = position_;  // also when it failed: not at every look again
 }

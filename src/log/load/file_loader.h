@@ -80,7 +80,7 @@ class FileLoader {
   io::FileStat stat_;
   bool was_read_ = false;
   bool looked_for_index_ = false;
-  uint64_t indexed_to_ = 0;  // position of what the index holds
+  uint64_t indexed_to_ = 0;     // position of what the index holds
   uint64_t position_ = 0;       // of the next frame
   uint64_t searched_to_ = 0;    // no good frame begins between position_ and here
   std::vector<std::byte> end_;  // the last bytes before position_: do they still stand there?

@@ -34,8 +34,8 @@ static_assert(sizeof(Header) == 32);
 
 constexpr size_t kSamples = 16, kSampleBytes = 4096;
 
-// Of blocks spread over the first `size` bytes of a file: a rewrite that keeps size and time changes
-// some of them.
+// Of blocks spread over the first `size` bytes of a file: a rewrite that keeps size and time
+// changes some of them.
 std::optional<uint32_t> sample(io::Source& source, uint64_t size) {
   std::array<std::byte, kSampleBytes> buffer;
   std::string all;
@@ -128,19 +128,44 @@ void read_facts(Bytes message, FileId file, FileFacts& facts) {
   wire::Cursor cursor(message);
   for (wire::Field field; cursor.next(field);) {
     switch (field.number) {
-      case 1: facts.records = field.bits; break;
-      case 2: facts.events = field.bits; break;
-      case 3: facts.first_wall_time = field.as_double(); break;
-      case 4: facts.min_wall_time = field.as_double(); break;
-      case 5: facts.max_wall_time = field.as_double(); break;
-      case 6: facts.has_summary = field.as_bool(); break;
-      case 7: facts.first_summary_time = field.as_double(); break;
-      case 8: facts.first_summary_step = std::bit_cast<Step>(field.bits); break;
-      case 9: facts.last_summary_step = std::bit_cast<Step>(field.bits); break;
-      case 10: facts.has_version = field.as_bool(); break;
-      case 11: facts.version = field.as_double(); break;
-      case 12: facts.meta_graphs = read_points(field.bytes, file); break;
-      default: break;
+      case 1:
+        facts.records = field.bits;
+        break;
+      case 2:
+        facts.events = field.bits;
+        break;
+      case 3:
+        facts.first_wall_time = field.as_double();
+        break;
+      case 4:
+        facts.min_wall_time = field.as_double();
+        break;
+      case 5:
+        facts.max_wall_time = field.as_double();
+        break;
+      case 6:
+        facts.has_summary = field.as_bool();
+        break;
+      case 7:
+        facts.first_summary_time = field.as_double();
+        break;
+      case 8:
+        facts.first_summary_step = std::bit_cast<Step>(field.bits);
+        break;
+      case 9:
+        facts.last_summary_step = std::bit_cast<Step>(field.bits);
+        break;
+      case 10:
+        facts.has_version = field.as_bool();
+        break;
+      case 11:
+        facts.version = field.as_double();
+        break;
+      case 12:
+        facts.meta_graphs = read_points(field.bytes, file);
+        break;
+      default:
+        break;
     }
   }
 }
@@ -297,11 +322,21 @@ DecodedFile::TaggedPart read_part(Bytes message, Reading& reading) {
   wire::Cursor cursor(message);
   for (wire::Field field; cursor.next(field);) {
     switch (field.number) {
-      case 1: result.tag = field.text(); break;
-      case 2: part.metadata = read_metadata(field.bytes); break;
-      case 3: part.is_scalar = field.as_bool(); break;
-      case 4: part.mixed = field.as_bool(); break;
-      case 5: part.type = static_cast<ValueType>(std::min<uint64_t>(field.bits, 4)); break;
+      case 1:
+        result.tag = field.text();
+        break;
+      case 2:
+        part.metadata = read_metadata(field.bytes);
+        break;
+      case 3:
+        part.is_scalar = field.as_bool();
+        break;
+      case 4:
+        part.mixed = field.as_bool();
+        break;
+      case 5:
+        part.type = static_cast<ValueType>(std::min<uint64_t>(field.bits, 4));
+        break;
       case 6:
         if (const auto chunk = read_chunk(field.bytes, reading)) {
           if (!part.chunks.empty()) part.closed_size += part.chunks.back().size;
@@ -336,8 +371,11 @@ DecodedFile::TaggedPart read_part(Bytes message, Reading& reading) {
         part.cuts.push_back(cut);
         break;
       }
-      case 10: part.unreadable = field.bits; break;
-      default: break;
+      case 10:
+        part.unreadable = field.bits;
+        break;
+      default:
+        break;
     }
   }
   return result;
@@ -392,16 +430,36 @@ Result<Indexed> read_index(const std::string& path, io::Source& source, FileId f
   wire::Cursor cursor(description);
   for (wire::Field field; cursor.next(field);) {
     switch (field.number) {
-      case kDevice: result.stat.device = field.bits; break;
-      case kInode: result.stat.inode = field.bits; break;
-      case kSize: result.stat.size = field.bits; break;
-      case kTime: result.stat.mtime_ns = std::bit_cast<int64_t>(field.bits); break;
-      case kPosition: result.position = field.bits; break;
-      case kSearchedTo: result.searched_to = field.bits; break;
-      case kEnd: result.end.assign(field.bytes.begin(), field.bytes.end()); break;
-      case kSample: sampled = static_cast<uint32_t>(field.bits); break;
-      case kDamage: result.damage.push_back(read_damage(field.bytes, file)); break;
-      case kDamaged: result.damaged = field.bits; break;
+      case kDevice:
+        result.stat.device = field.bits;
+        break;
+      case kInode:
+        result.stat.inode = field.bits;
+        break;
+      case kSize:
+        result.stat.size = field.bits;
+        break;
+      case kTime:
+        result.stat.mtime_ns = std::bit_cast<int64_t>(field.bits);
+        break;
+      case kPosition:
+        result.position = field.bits;
+        break;
+      case kSearchedTo:
+        result.searched_to = field.bits;
+        break;
+      case kEnd:
+        result.end.assign(field.bytes.begin(), field.bytes.end());
+        break;
+      case kSample:
+        sampled = static_cast<uint32_t>(field.bits);
+        break;
+      case kDamage:
+        result.damage.push_back(read_damage(field.bytes, file));
+        break;
+      case kDamaged:
+        result.damaged = field.bits;
+        break;
       case kSeed: {
         std::string tag;
         wire::Cursor inner(field.bytes);
@@ -411,12 +469,23 @@ Result<Indexed> read_index(const std::string& path, io::Source& source, FileId f
         }
         break;
       }
-      case kFacts: read_facts(field.bytes, file, result.decoded.facts); break;
-      case kStart: result.decoded.starts.push_back(read_start(field.bytes)); break;
-      case kPart: parts.push_back(field.bytes); break;
-      case kPoints: result.decoded.points = field.bits; break;
-      case kSkippedValues: result.decoded.skipped_values = field.bits; break;
-      default: break;
+      case kFacts:
+        read_facts(field.bytes, file, result.decoded.facts);
+        break;
+      case kStart:
+        result.decoded.starts.push_back(read_start(field.bytes));
+        break;
+      case kPart:
+        parts.push_back(field.bytes);
+        break;
+      case kPoints:
+        result.decoded.points = field.bits;
+        break;
+      case kSkippedValues:
+        result.decoded.skipped_values = field.bits;
+        break;
+      default:
+        break;
     }
   }
   if (!cursor.ok()) return corrupt();

@@ -1,7 +1,8 @@
 // What one reading of an event file found, kept on disk for the next start: columns that are mapped
 // and used as they are, references, damage, and what tells the file from any other. Written whole
-// under another name and renamed; a version, checksums over every byte and samples of the event file
-// decide whether it is used. A lost, stale or damaged index costs the time of reading the file.
+// under another name and renamed; a version, checksums over every byte and samples of the event
+// file decide whether it is used. A lost, stale or damaged index costs the time of reading the
+// file.
 #pragma once
 
 #include <cstdint>

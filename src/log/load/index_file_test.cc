@@ -86,7 +86,8 @@ std::string told(const FileSnapshot& file) {
     }
     for (uint64_t i = 0; i < part->size && !part->is_scalar; ++i) {
       const Reference& where = part->references[static_cast<ptrdiff_t>(i)].where;
-      out += " " + std::to_string(where.offset) + "@" + std::to_string(static_cast<int>(where.file));
+      out +=
+          " " + std::to_string(where.offset) + "@" + std::to_string(static_cast<int>(where.file));
     }
     out += "\n";
   }

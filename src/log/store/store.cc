@@ -251,7 +251,8 @@ bool LiveStore::rescan() {
           const FileId id = blobs_.add_file(file.path);
           file_runs_[static_cast<uint32_t>(id)] = seen.name;
           loader = std::make_shared<FileLoader>(
-              FileLoader::Place{id, file.path, to_utf8(file.name), index_path_of(file.path)}, memory_);
+              FileLoader::Place{id, file.path, to_utf8(file.name), index_path_of(file.path)},
+              memory_);
           file_states_.emplace_back();
         }
         by_path_[file.path] = loader;
