@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from test_s3 import PROGRAM, Server, event_file
+from event_files import event_file
+from test_s3 import PROGRAM, Server
 
 
 @pytest.fixture(scope="module")

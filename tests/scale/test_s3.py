@@ -2,7 +2,6 @@
 
 import gzip
 import http.server
-import io
 import json
 import os
 import re
@@ -18,6 +17,8 @@ from pathlib import Path
 import boto3
 import pytest
 from moto.server import ThreadedMotoServer
+
+from event_files import event_file
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = Path(os.environ.get("SONDE_BINARY", ROOT / "build/release/sonde"))
@@ -248,47 +249,3 @@ def test_a_file_address_is_a_folder(tmp_path):
     (tmp_path / "a b/events.out.tfevents.1").write_bytes(event_file(4))
     with Server(f"file://{tmp_path}/a%20b") as server:
         assert len(server.json("/data/plugin/scalars/scalars?run=.&tag=loss")) == 4
-
-
-def event_file(points):
-    """A small event file: a version, then one scalar a record."""
-    import struct
-
-    def masked(data):
-        crc = crc32c(data)
-        return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
-
-    def frame(payload):
-        head = struct.pack("<Q", len(payload))
-        return head + masked(head) + payload + masked(payload)
-
-    def field(number, payload):
-        return bytes([number << 3 | 2, len(payload)]) + payload
-
-    def varint(value):
-        out = b""
-        while value > 127:
-            out, value = out + bytes([value & 127 | 128]), value >> 7
-        return out + bytes([value])
-
-    out = io.BytesIO()
-    out.write(frame(b"\x09" + struct.pack("<d", 1.7e9) + field(3, b"brain.Event:2")))
-    for step in range(points):
-        value = field(1, b"loss") + b"\x15" + struct.pack("<f", step)
-        out.write(frame(b"\x09" + struct.pack("<d", 1.7e9 + step) + b"\x10" + varint(step) + field(5, field(1, value))))
-    return out.getvalue()
-
-
-TABLE = []
-for _i in range(256):
-    _c = _i
-    for _ in range(8):
-        _c = _c >> 1 ^ (0x82F63B78 if _c & 1 else 0)
-    TABLE.append(_c)
-
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
-    return crc ^ 0xFFFFFFFF

@@ -13,7 +13,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from test_s3 import event_file
+from event_files import event_file
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "tests/data/corpus"

@@ -1,4 +1,4 @@
-"""Runs the ClickHouse tests: against Debian's server (installed here) and the newest engine (chdb, in an environment of its own)."""
+"""Runs the Spark tests and those of ClickHouse: against Debian's server (installed here) and the newest engine (chdb, in an environment of its own)."""
 
 import os
 import shutil
@@ -11,7 +11,8 @@ PLACE = Path(os.environ.get("SONDE_VENV_WAREHOUSE", HERE.parent.parent / ".venv-
 
 if not (PLACE / "bin/python").exists():
     subprocess.run([sys.executable, "-m", "venv", PLACE], check=True)
-    subprocess.run([PLACE / "bin/pip", "install", "-q", "chdb", "pytest<10"], check=True)
-if not shutil.which("clickhouse-server"):
-    subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "clickhouse-server"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([PLACE / "bin/pip", "install", "-q", "chdb", "pyspark", "pytest<10"], check=True)
+missing = [package for package, program in (("clickhouse-server", "clickhouse-server"), ("default-jre-headless", "java")) if not shutil.which(program)]
+if missing:
+    subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing], check=True, stdout=subprocess.DEVNULL)
 sys.exit(subprocess.run([PLACE / "bin/python", "-m", "pytest", "-q", HERE]).returncode)
