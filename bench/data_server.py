@@ -21,8 +21,8 @@ from tensorboard.data.proto import data_provider_pb2 as pb
 from tensorboard.data.proto import data_provider_pb2_grpc
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests/scale"))
-from event_files import scalar_file  # noqa: E402
+sys.path.insert(0, str(ROOT / "bench"))
+import event_log  # noqa: E402
 
 
 class Server:
@@ -75,7 +75,8 @@ def main():
     parser.add_argument("--program", default=str(ROOT / "build/release/sonde"))
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        body = scalar_file([f"tag{i}" for i in range(args.tags)], args.steps)
+        values = [{f"tag{i}": i / 7 for i in range(args.tags)} for _ in range(args.steps)]
+        body = event_log.first(1.7e9) + b"".join(event_log.scalars(1.7e9 + step, step, one) for step, one in enumerate(values))
         for run in range(args.runs):
             folder = Path(scratch) / f"logs/run{run}"
             folder.mkdir(parents=True)
