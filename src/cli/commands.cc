@@ -13,8 +13,8 @@ namespace sonde::cli {
 
 int ask_command(const Args& args);
 int capture_command(const Args& args);
-int doctor_command(const Args& args);
 int data_server_command(const Args& args);
+int doctor_command(const Args& args);
 int export_command(const Args& args);
 int inspect_command(const Args& args);
 int licences_command(const Args& args);
@@ -36,12 +36,11 @@ int version(const Args&) {
 constexpr Command kCommands[] = {
     {"serve", "serve a log directory (what sonde does without a command)", serve},
     {"inspect", "list the runs, tags, points and damage of a log directory", inspect_command},
-    {"export", "write every point as CSV or JSON lines", export_command},
+    {"export", "write every point as CSV, JSON lines, Parquet or Arrow", export_command},
+    {"push", "send every scalar point to ClickHouse", push_command},
     {"ask", "one question about a log directory, answered as a table or JSON", ask_command},
     {"mcp", "let agents read a log directory (Model Context Protocol)", mcp_command},
     {"watch", "tell when a run goes wrong, or end when a metric is reached", watch_command},
-    {"export", "write every point as CSV, JSON lines, Parquet or Arrow", export_command},
-    {"push", "send every scalar point to ClickHouse", push_command},
     {"profile", "show where a captured step spends its time", profile_command},
     {"capture", "record a profile of a program that runs", capture_command},
     {"timeline", "convert, merge, compare and summarise traces", timeline_command},
