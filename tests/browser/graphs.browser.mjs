@@ -89,7 +89,7 @@ test("graph: boxes are the server’s; opening adds what is inside and stays in 
     logs,
     `graphs/${id}/node?name=${encodeURIComponent(op.name)}`,
   );
-  const info = page.getByRole("complementary", { name: "The chosen node" });
+  const info = page.getByRole("complementary", { name: "The selected node" });
   await info.getByText(detail.op, { exact: true }).waitFor();
   for (const one of detail.attributes)
     await eventually(
@@ -160,7 +160,7 @@ test("graph: search, neighbours and traced inputs", async ({ page, open }) => {
     dim.every((name) => !traced.has(name)),
     "an input is dimmed",
   );
-  const info = page.getByRole("complementary", { name: "The chosen node" });
+  const info = page.getByRole("complementary", { name: "The selected node" });
   const detail = await ask(
     logs,
     `graphs/${id}/node?name=${encodeURIComponent(target.name)}`,
@@ -317,10 +317,10 @@ test(
       ]);
       return readFileSync(await download.path());
     };
-    const png = await save("Picture as PNG");
+    const png = await save("Image as PNG");
     equal(png.subarray(1, 4).toString(), "PNG", "PNG");
     check(png.readUInt32BE(16) > 100 && png.length > 2000, "an empty picture");
-    const svg = (await save("Picture as SVG")).toString();
+    const svg = (await save("Image as SVG")).toString();
     const names = await drawn(page);
     for (const name of names)
       check(
@@ -392,7 +392,7 @@ test("graph: of a large one only boxes in view are in the page; a large attribut
     note.text.length < 1100 && note.text.endsWith("…"),
     `the text has ${note.text.length} characters`,
   );
-  const info = page.getByRole("complementary", { name: "The chosen node" });
+  const info = page.getByRole("complementary", { name: "The selected node" });
   await info
     .getByText(/^note [\d.]+ (kB|KiB)$/)
     .first()

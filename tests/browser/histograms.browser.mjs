@@ -146,7 +146,7 @@ test("histograms: more runs than a plane holds are counted, the figures have a n
 }) => {
   await open(logdir(), "#distributions");
   await filter(page, "^joint$");
-  await segment(page, "all runs together");
+  await segment(page, "All runs in one card");
   const here = card(page, "joint");
   await here.getByText("24 of 30 runs; hide some to see others").waitFor();
   await here.locator(".foot").getByText("run_00").waitFor();
@@ -180,7 +180,7 @@ for (const [width, height] of [
           .click({ trial: true });
       await segment(page, "Overlay");
       await page.getByRole("button", { name: /^Cards/ }).click();
-      await page.getByRole("option", { name: "all runs together" }).click();
+      await page.getByRole("option", { name: "All runs in one card" }).click();
       await card(page, "joint").waitFor();
       equal(await axe(page), [], "accessibility");
     },

@@ -353,7 +353,7 @@ test("hparams: a trial opens with its curves, goes to Time series, is shown here
   );
   await page.goto(page.url().replace("#timeseries", "#hparams"));
   await ready(page);
-  await segment(page, "Shown elsewhere");
+  await segment(page, "Only runs selected on other pages");
   await eventually(() => names(page), [name], "only what is shown elsewhere");
 });
 
@@ -442,7 +442,7 @@ test(
       ),
     );
     await page.getByText(/^lr matters most for val\/acc/).waitFor();
-    await page.getByText("not told from chance").first().waitFor();
+    await page.getByText("not significant").first().waitFor();
     await column(page, "hparam:lr").locator("input").last().fill("0.01");
     await column(page, "hparam:lr").locator("input").last().press("Enter");
     await eventually(() => shown(page), 33, "trials up to 0.01");

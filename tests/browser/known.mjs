@@ -98,7 +98,13 @@ export async function tipRows(page) {
       );
       return {
         head,
-        rows: rows.map((row) => row.cells),
+        rows: rows.map(({ cells: [name, ...cells] }) => [
+          (name ?? "").replace(/\s*n \d+$/, ""),
+          ...cells,
+        ]),
+        behind: rows.map(({ cells: [name] }) =>
+          Number(/n (\d+)$/.exec(name ?? "")?.[1] ?? 0),
+        ), // runs that a group's line is made of
         exact: rows.map((row) => row.exact),
         columns: document.querySelectorAll(".tip th").length,
         names,

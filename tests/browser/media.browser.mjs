@@ -503,7 +503,7 @@ test("PR curves: average precision and read-out", "pr_curves", async (page) => {
       "average precision",
     ),
   );
-  await page.getByRole("switch", { name: "Read out at threshold" }).click();
+  await page.getByRole("switch", { name: "Show values at a threshold" }).click();
   const i = last.thresholds.reduce(
     (best, th, k) =>
       Math.abs(th - 0.5) < Math.abs(last.thresholds[best] - 0.5) ? k : best,
@@ -554,7 +554,7 @@ test(
       "a coloured object",
     );
     await page.getByRole("button", { name: /^Camera/ }).click();
-    await page.getByRole("option", { name: "shared by all" }).click();
+    await page.getByRole("option", { name: "same for all cards" }).click();
     const cloud = card(page, "cloud of mesh/run, sample 2").locator("canvas");
     await cloud.waitFor();
     await settled(page);

@@ -161,7 +161,7 @@ test("a broken picture says what is wrong with it", async ({ page, open }) => {
     "nothing to save",
   );
   await at(page, 2);
-  await here.getByText("not a picture of a known kind").waitFor();
+  await here.getByText("not an image of a known kind").waitFor();
   const [file] = await Promise.all([
     page.waitForEvent("download"),
     here.getByRole("button", { name: "Save the bytes" }).click(),
@@ -177,7 +177,7 @@ test("a broken picture says what is wrong with it", async ({ page, open }) => {
   for (const mode of ["Side by side", "Wipe", "Flicker"]) {
     await segment(page, mode);
     await page
-      .getByText("Side A: the picture of step 2 cannot be shown")
+      .getByText("Side A: the image of step 2 cannot be shown")
       .waitFor();
   }
   await segment(page, "Side by side");
@@ -190,7 +190,7 @@ test("a broken picture says what is wrong with it", async ({ page, open }) => {
   for (const step of [1, 2, 3])
     await page
       .getByRole("button", {
-        name: `Go to step ${step} of one, whose picture cannot be shown`,
+        name: `Go to step ${step} of one, whose image cannot be shown`,
       })
       .waitFor();
 });

@@ -203,6 +203,10 @@ test("a range on the axis gives a table with the right numbers, linked to all ca
   await page.mouse.up();
   await page.mouse.move(5, 5);
   const table = card(page, "train/loss").locator(".mini");
+  await page
+    .locator(".chip", { hasText: "Linked range" })
+    .locator(".txt")
+    .click();
   await table.waitFor();
   await passes(async () => {
     const [from, to] = await chipNumbers(page, "Linked range");
@@ -281,7 +285,7 @@ test("a broken regular expression says so", async ({ page, open }) => {
   await open(logdir());
   await ready(page);
   await page.getByRole("textbox", { name: /Filter runs/ }).fill("a(");
-  await page.getByText("is no regular expression").waitFor();
+  await page.getByText("is not a valid regular expression").waitFor();
   await page.getByRole("textbox", { name: "Filter tags" }).fill("zzz");
   await page.getByText("No tag matches /zzz/ out of 3 tags").waitFor();
 });
@@ -418,8 +422,8 @@ test("new points and new runs appear without a reload; pause holds them back", a
   await page.keyboard.press("p");
   append(path, 1.7e9 + 3, 3, { loss: 4 });
   await page
-    .getByText("changes wait")
-    .or(page.getByText("change waits"))
+    .getByText("updates pending")
+    .or(page.getByText("update pending"))
     .first()
     .waitFor();
   check(
@@ -465,7 +469,7 @@ test("a pause also holds back what is on its way", async ({ page, open }) => {
     await eventually(
       async () =>
         Number(
-          /(\d+) change/.exec(await page.locator(".live").innerText())?.[1],
+          /(\d+) update/.exec(await page.locator(".live").innerText())?.[1],
         ) >=
         step - 2,
       true,
@@ -501,7 +505,7 @@ test("an empty directory is explained and fills by itself", async ({
 
 test("damage is named on the files page", async ({ page, open }) => {
   await open(corpus("edge_corrupt"), "#files");
-  await page.getByText("What needs a look").waitFor();
+  await page.getByText("Needs attention").waitFor();
   await page.locator(".issue").first().waitFor();
 });
 

@@ -74,7 +74,7 @@ test('profile: the overview shows the numbers of its report', async ({page, open
     'figures',
   );
   const steps = wanted.tables.find(one => one.id === 'step_times');
-  const parts = region(page, 'Where a step goes');
+  const parts = region(page, 'Step breakdown');
   const input = steps.rows.reduce((sum, row) => sum + row[column(steps, 'infeedTimeMs')], 0) / steps.rows.length;
   const first = parts.locator('tbody tr').first();
   await eventually(async () => plain(await first.locator('td').first().innerText()), 'Input', 'largest part');
@@ -127,7 +127,7 @@ test('profile: the story: cause and fix first, and Compare shows the gain', asyn
     check(words.includes(`-${((1 - step.value / step.baseline) * 100).toFixed(1)} %`), `gain on the page: ${words}`);
   });
   await eventually(
-    () => region(page, 'Where a step goes').locator('th', {hasText: 'Δ'}).count(),
+    () => region(page, 'Step breakdown').locator('th', {hasText: 'Δ'}).count(),
     1,
     'the parts show their change',
   );
@@ -389,7 +389,7 @@ test('profile: from a captured step on the curve to the trace and back', async (
     'the window is the step',
   );
   check(steps.length === 8, 'eight steps');
-  await page.getByRole('button', {name: 'Curves at this moment'}).click();
+  await page.getByRole('button', {name: 'Metrics at this time'}).click();
   await page.locator('.capture').first().waitFor();
   await page.waitForURL(/#timeseries/);
 });

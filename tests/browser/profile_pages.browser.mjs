@@ -472,7 +472,7 @@ test("profile: a chart is saved as a picture", async ({ page, open }) => {
     ["SVG", "<svg"],
   ]) {
     await card
-      .getByRole("button", { name: "Save the chart as a picture" })
+      .getByRole("button", { name: "Save the chart as an image" })
       .focus();
     await page.keyboard.press("Enter");
     const waiting = page.waitForEvent("download");

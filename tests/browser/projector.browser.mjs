@@ -291,14 +291,14 @@ test(
     await ready(page, 120);
     const search = page.getByRole("textbox", { name: "Search points" });
     await search.fill("green");
-    await page.getByText("40 chosen", { exact: true }).first().waitFor();
+    await page.getByText("40 selected", { exact: true }).first().waitFor();
     await page
       .getByRole("button", { name: "Regular expression" })
       .or(page.getByRole("button", { name: ".*", exact: true }))
       .first()
       .click();
     await search.fill("^item (1|2)$");
-    await page.getByText("2 chosen", { exact: true }).first().waitFor();
+    await page.getByText("2 selected", { exact: true }).first().waitFor();
     await search.fill("(");
     await page.getByText("This regular expression cannot be read.").waitFor();
     await search.fill("^(red)$");
@@ -324,7 +324,7 @@ test(
       "legend",
     );
     await legend.getByRole("button", { name: /green/ }).click();
-    await page.getByText("40 chosen", { exact: true }).first().waitFor();
+    await page.getByText("40 selected", { exact: true }).first().waitFor();
     await page.getByRole("button", { name: /, Colour by$/ }).click();
     await page.getByRole("option", { name: /^size/ }).click();
     const ends = page
@@ -347,7 +347,7 @@ test(
   async (page) => {
     await ready(page, 120);
     await page.getByRole("button", { name: "Reset the view" }).click();
-    await page.getByRole("button", { name: "Choose by rectangle" }).click();
+    await page.getByRole("button", { name: "Select by rectangle" }).click();
     const box = await page.locator("[data-points]").boundingBox();
     await page.mouse.move(box.x + 4, box.y + 4);
     await page.mouse.down();
@@ -355,7 +355,7 @@ test(
       steps: 4,
     });
     await page.mouse.up();
-    await page.getByText("120 chosen", { exact: true }).first().waitFor();
+    await page.getByText("120 selected", { exact: true }).first().waitFor();
     await page.getByRole("button", { name: "Clear", exact: true }).click();
     await eventually(() => stateOf(page).picked ?? [], [], "nothing is chosen");
     const before = stateOf(page).camera ?? [];
@@ -380,7 +380,7 @@ test("a link restores the view", clusters, async (page) => {
   await page.getByRole("radio", { name: "Labels", exact: true }).click();
   await choose(page, "item 17");
   await page
-    .getByRole("button", { name: "Centre on the chosen points" })
+    .getByRole("button", { name: "Centre on the selected points" })
     .click();
   await eventually(
     () => {
@@ -478,7 +478,7 @@ test(
   async (page) => {
     await ready(page, 120);
     await page.getByRole("textbox", { name: "Search points" }).fill("item 7");
-    await page.getByText("11 chosen", { exact: true }).first().waitFor();
+    await page.getByText("11 selected", { exact: true }).first().waitFor();
     await page.getByRole("button", { name: /, Column$/ }).click();
     await page.getByRole("option", { name: /^class/ }).click();
     await page
@@ -558,7 +558,7 @@ register(
     await open(dir, "#projector");
     await ready(page, 60000);
     await page.getByRole("textbox", { name: "Search points" }).fill("p5999");
-    await page.getByText("11 chosen", { exact: true }).first().waitFor();
+    await page.getByText("11 selected", { exact: true }).first().waitFor();
     const frames = await page.evaluate(async () => {
       const canvas = document.querySelector("[data-points]");
       const box = canvas.getBoundingClientRect();

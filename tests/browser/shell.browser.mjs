@@ -110,7 +110,7 @@ test("paging: so many cards of a section, the rest on demand, the number is kept
 }) => {
   await open(manyTags());
   await ready(page, "many/t00");
-  const field = page.getByRole("textbox", { name: /^Cards of a section/ });
+  const field = page.getByRole("textbox", { name: /^Charts of a section/ });
   await field.fill("4");
   await field.press("Enter");
   await eventually(
@@ -190,10 +190,20 @@ test("cards without a shown run are hidden, or say who has them", async ({
   await page.getByRole("checkbox", { name: "Show a", exact: true }).click();
   await eventually(
     async () => (await titles(page)).toSorted(),
+    ["both", "only_a", "only_b"],
+    "hiding a run moves no card",
+  );
+  const hide = page.getByRole("switch", {
+    name: "Hide empty charts",
+    exact: true,
+  });
+  await hide.click();
+  await eventually(
+    async () => (await titles(page)).toSorted(),
     ["both", "only_b"],
     "cards of b",
   );
-  await page.getByRole("switch", { name: "Hide empty", exact: true }).click();
+  await hide.click();
   await card(page, "only_a").getByText("No selected run has only_a").waitFor();
   await card(page, "only_a").getByText("1 other run has it.").waitFor();
   await card(page, "only_a")
@@ -239,7 +249,7 @@ test(
     await page.getByRole("button", { name: "Reload now" }).click();
     const note = page
       .getByRole("alert")
-      .filter({ hasText: "The server does not answer." });
+      .filter({ hasText: "Server not reachable." });
     await note.waitFor();
     await plot(page, "train/loss").waitFor(); // what is shown stays
     await page.unroute("**/api/v1/**");
@@ -472,7 +482,9 @@ test("images: at the end they follow the log, elsewhere they stay; a linked step
     true,
     "the last point",
   );
-  await page.getByRole("switch", { name: "Step", exact: true }).click();
+  await page
+    .getByRole("switch", { name: "Select a step", exact: true })
+    .click();
   await eventually(
     async () =>
       numberOf(
@@ -492,7 +504,7 @@ test("images: at the end they follow the log, elsewhere they stay; a linked step
   await said.first().waitFor();
   await eventually(
     () => said.first().getAttribute("title"),
-    "This run has no picture at step 230; the nearest is shown.",
+    "This run has no image at step 230; the nearest is shown.",
     "why",
   );
 });

@@ -12,7 +12,7 @@ std::span<const Route> area();  // all of the below
 
 std::span<const Route> alert_routes();         // alerts
 std::span<const Route> capture_routes();       // profile/capture, profile/request
-std::span<const Route> column_routes();        // columns, nearest
+std::span<const Route> column_routes();        // columns, nearest, outside
 std::span<const Route> console_routes();       // console, consoles
 std::span<const Route> diagnosis_routes();     // diagnosis
 std::span<const Route> embedding_routes();     // embeddings

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "api/services/other_data.h"
 #include "api/services/state.h"
 #include "api/v1/area.h"
 #include "api/v1/support.h"
@@ -103,7 +104,8 @@ void write_row(JsonWriter& json, const Row& row) {
 }
 
 // What a person who sees nothing should look at.
-void write_hints(JsonWriter& json, const store::Snapshot& snapshot, const store::Diagnosis& found) {
+void write_hints(JsonWriter& json, const store::Snapshot& snapshot, const store::Diagnosis& found,
+                 bool has_other) {
   const auto hint = [&](std::string_view text, std::string_view fix) {
     json.object([&] {
       json.key("text").string(text);
@@ -114,11 +116,12 @@ void write_hints(JsonWriter& json, const store::Snapshot& snapshot, const store:
   if (snapshot.files.empty() && found.folders == 0) {
     hint("the log directory does not exist or cannot be read",
          "check the path after --logdir; it may also be created later");
-  } else if (snapshot.files.empty()) {
+  } else if (snapshot.files.empty() && !has_other) {
     hint("no event file was found in the log directory",
          "event files have 'tfevents' in their name; point --logdir at the folder your writer "
          "writes to, or at a folder above it");
-  } else if (std::all_of(snapshot.runs.begin(), snapshot.runs.end(),
+  } else if (!snapshot.files.empty() &&
+             std::all_of(snapshot.runs.begin(), snapshot.runs.end(),
                          [](const auto& run) { return run->points == 0; })) {
     hint("event files were found but they hold no data yet",
          "writers keep data back: call flush() or close() on the writer, or wait");
@@ -133,6 +136,7 @@ Answer diagnosis(const Context& context, const Request& request) {
   const store::Diagnosis found = context.store.diagnosis();
   const auto folders = folders_of(context.store.options());
   const std::vector<Row> rows = rows_of(*snapshot, folders);
+  const std::vector<OtherData> others = other_data(context, *snapshot);
   SONDE_ANSWER(const page, page_of(request, rows.size()));
   std::string body;
   JsonWriter json(body);
@@ -159,7 +163,18 @@ Answer diagnosis(const Context& context, const Request& request) {
         });
       }
     });
-    json.key("hints").array([&] { write_hints(json, *snapshot, found); });
+    json.key("also").array([&] {
+      for (const OtherData& other : others) {
+        json.object([&] {
+          json.key("kind").string(other.kind);
+          const std::string path = relative_path(folders, other.path);
+          json.key("path").string(path.empty() || path == other.path ? "." : path);
+          json.key("files").number(other.files);
+          json.key("bytes").number(other.bytes);
+        });
+      }
+    });
+    json.key("hints").array([&] { write_hints(json, *snapshot, found, !others.empty()); });
     json.key("memory").object([&] {
       json.key("used").number(found.memory_used_bytes);
       json.key("budget").number(found.memory_budget_bytes);

@@ -117,6 +117,13 @@ export interface Diagnosis {
   readonly files: readonly DiagnosisFile[];
   readonly total?: number;
   readonly skipped: readonly {readonly path: string; readonly reason: string}[];
+  /** What is no event file: captures, embeddings, debugger dumps. */
+  readonly also?: readonly {
+    readonly kind: string;
+    readonly path: string;
+    readonly files: number;
+    readonly bytes: number;
+  }[];
   readonly hints: readonly {readonly text: string; readonly fix?: string}[];
   readonly memory?: {readonly used: number; readonly budget: number};
   readonly watch?: string;

@@ -16,7 +16,7 @@ export interface ChartLayout {
   readonly y: Scale;
   readonly xTicks: Ticks;
   readonly yTicks: Ticks;
-  readonly above: number; // points above and below the shown range
+  readonly above: number; // places of the drawn lines above and below the shown range
   readonly below: number;
   px(x: number): number;
   py(y: number): number;
@@ -106,6 +106,37 @@ function withEnds(fitted: Domain, ends: ChartModel['yEnds']): Domain {
   return lo < hi ? [lo, hi] : fitted;
 }
 
+/** Whether less is better, by what the tag is called; null when its name does not say. */
+export function lessIsBetter(tag: string): boolean | null {
+  const name = tag.toLowerCase();
+  if (/loss|err|perplexity|ppl|mse|mae|rmse|(^|[/_.-])(time|latency|nll|kl|wer|fid)/.test(name)) return true;
+  return /acc|f1|auc|bleu|rouge|reward|return|score|precision|recall|iou|r2|map|throughput/.test(name) ? false : null;
+}
+
+/** What a fitted range never hides: the last value of every line, and its best. */
+function* keptInView(model: ChartModel, [x0, x1]: Domain): Generator<number> {
+  const usable = (value: number | undefined): value is number =>
+    value !== undefined && Number.isFinite(value) && (model.yScale !== 'log' || value > 0);
+  for (const {x, y, raw, lo, hi, tag} of model.series) {
+    let [first, last, least, most] = [NaN, -1, Infinity, -Infinity];
+    for (let i = 0; i < y.length; i++) {
+      if (x[i]! < x0 || x[i]! > x1) continue;
+      const value = (raw ?? y)[i];
+      if (!usable(value)) continue;
+      if (last < 0) first = value;
+      last = i;
+      const [low, high] = [lo?.[i] ?? value, hi?.[i] ?? value];
+      if (usable(low) && low < least) least = low;
+      if (usable(high) && high > most) most = high;
+    }
+    if (last < 0) continue;
+    const end = (raw ?? y)[last]!;
+    yield end;
+    if (usable(y[last])) yield y[last]!;
+    yield (lessIsBetter(tag) ?? end <= first) ? least : most;
+  }
+}
+
 const FEW_VALUES = 60;
 const MOST_VALUES = 40_000; // enough for quantiles; more would only cost time
 
@@ -133,6 +164,12 @@ function yRange(model: ChartModel, [x0, x1]: Domain): {domain: Domain; above: nu
   if (model.yView === null) {
     lo = selectAt(used, quantile ? Math.ceil((n - 1) * model.outliers) : 0);
     hi = selectAt(used, quantile ? Math.floor((n - 1) * (1 - model.outliers)) : n - 1);
+  }
+  if (quantile && model.yView === null) {
+    for (const value of keptInView(model, [x0, x1])) {
+      if (value < lo) lo = value;
+      if (value > hi) hi = value;
+    }
   }
   const domain = model.yView ?? withEnds(niceDomain(model.yScale, lo, hi), model.yEnds);
   let [above, below] = [0, 0];

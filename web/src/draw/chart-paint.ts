@@ -76,7 +76,7 @@ export function* paintChart(
   pen.setLineDash([]);
   if (count <= 60) for (const series of model.series) paintDots(pen, series, layout);
   pen.restore();
-  if (count <= 60) for (const series of model.series) paintMarks(pen, series, layout, ink);
+  if (count <= 60) for (const series of model.series) if (series.run >= 0) paintMarks(pen, series, layout, ink);
   if (bare) return;
   if (count <= 200) paintOutside(pen, model, layout);
   paintNotes(pen, model, layout, ink);

@@ -25,7 +25,11 @@ test('ranges of flat and empty data', () => {
   expect(niceDomain('linear', 3, 3)).toEqual([0, 6]);
   expect(niceDomain('linear', -3, -3)).toEqual([-6, 0]);
   expect(niceDomain('linear', NaN, NaN)).toEqual([0, 1]);
-  expect(niceDomain('log', 1, 10)).toEqual([0.5, 20]);
+  expect(niceDomain('log', 1, 1)).toEqual([0.5, 2]);
+  const [low, high] = niceDomain('log', 0.85, 1);
+  expect(low).toBeGreaterThan(0.8);
+  expect(high).toBeLessThan(1.05);
+  expect(niceDomain('log', 1, 1e6)).toEqual([0.5, 2e6]);
   expect(niceDomain('log', -2, -1)).toEqual([Number.MIN_VALUE, 1]);
   const [a, b] = niceDomain('linear', 0.13, 0.97);
   expect(a).toBeLessThanOrEqual(0.088);

@@ -157,7 +157,10 @@ export function niceDomain(kind: ScaleKind, lo: number, hi: number): Domain {
   if (!(lo <= hi)) return kind === 'log' ? [0.1, 10] : [0, 1];
   if (kind === 'log') {
     if (hi <= 0) return [Number.MIN_VALUE, 1];
-    return [0.5 * (lo > 0 ? lo : hi * 1e-3), 2 * hi];
+    const from = lo > 0 ? lo : hi * 1e-3;
+    // A tenth of the span at each end, at most a factor of two: 0.85 … 1 is not drawn from 0.5 to 2.
+    const room = from === hi ? 2 : Math.min(2, Math.max(1.005, (hi / from) ** 0.1));
+    return [from / room, hi * room];
   }
   if (lo === hi) return lo === 0 ? [-1, 1] : lo < 0 ? [2 * lo, 0] : [0, 2 * lo];
   if (kind === 'symlog') {

@@ -17,6 +17,7 @@ export interface TipRow {
   readonly exact: string;
   readonly x: number;
   readonly hot: boolean;
+  readonly members: number | null; // runs behind a group's line here
 }
 
 export interface Tip {
@@ -100,6 +101,7 @@ export function tipOf(
         exact: exactValue(value),
         x: series.x[index]!,
         hot: which === hot,
+        members: series.members?.[index] ?? null,
       };
     }),
   };

@@ -14,7 +14,7 @@ import {t} from '../text/messages.ts';
 export interface Active {
   readonly on: readonly Dashboard[];
   readonly off: readonly Dashboard[];
-  readonly first: Dashboard;
+  readonly first: Dashboard | undefined; // undefined: none that is known of
   has(dashboard: Dashboard): boolean;
   readonly probed: boolean; // whether it is known which dashboards without tags have data
   probe(): Promise<void>;
@@ -35,7 +35,7 @@ export function createActive(): Active {
       return off;
     },
     get first() {
-      return on.find(one => one.id !== 'files') ?? DASHBOARDS[0]!;
+      return on.find(one => one.id !== 'files');
     },
     get probed() {
       return asked;

@@ -1,5 +1,6 @@
 // A diagnosis by folder: what lies in each and what became of it.
 import type {Diagnosis} from '../data/types.ts';
+import {formatBytes} from '../text/format.ts';
 import {t} from '../text/messages.ts';
 
 export interface FolderRow {
@@ -35,7 +36,14 @@ export function folderRows(diagnosis: Diagnosis): FolderRow[] {
     const one = at(skip.path);
     one.skipped.set(skip.reason, (one.skipped.get(skip.reason) ?? 0) + 1);
   }
-  return [...folders].map(([path, one]) => ({
+  const others = (diagnosis.also ?? []).map(one => ({
+    path: one.path,
+    files: one.files,
+    found: t(`shell.none.also.${one.kind}`),
+    records: null,
+    result: one.bytes === 0 ? '' : formatBytes(one.bytes),
+  }));
+  const events = [...folders].map(([path, one]) => ({
     path,
     files: one.names.length,
     found: one.names.slice(0, 3).join(', ') + (one.names.length > 3 ? ' …' : ''),
@@ -47,4 +55,5 @@ export function folderRows(diagnosis: Diagnosis): FolderRow[] {
           ? t('shell.none.header_only')
           : t('shell.none.points', {n: one.points}),
   }));
+  return [...others, ...events];
 }

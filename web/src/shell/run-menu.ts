@@ -2,10 +2,42 @@
 import type {Run} from '../data/types.ts';
 import {copyText} from '../parts/clipboard.ts';
 import type {MenuItem} from '../parts/menu.ts';
+import type {Group} from '../state/groups.ts';
 import {runs, runsView, setShown, showAll, showOnly} from '../state/runs.svelte.ts';
 import {patchRun, sidecar} from '../state/sidecar.svelte.ts';
 import {toast} from '../state/toast.svelte.ts';
 import {t} from '../text/messages.ts';
+
+export interface GroupActions {
+  readonly open: boolean;
+  colour(): void;
+  fold(): void;
+  foldAll(): void;
+}
+
+export function groupMenu(group: Group, actions: GroupActions): MenuItem[] {
+  const shown = group.members.every(run => runs.isShown(run.id));
+  return [
+    {caption: group.key},
+    {label: t('shell.menu.group_only'), keys: 'o', icon: 'target', run: () => showOnly(group.members)},
+    {
+      label: t(shown ? 'shell.menu.group_hide' : 'shell.menu.group_show'),
+      keys: 'Space',
+      icon: shown ? 'eyeOff' : 'eye',
+      run: () => setShown(group.members, !shown),
+    },
+    {separator: true},
+    {label: t('shell.menu.colour'), icon: 'lasso', run: actions.colour},
+    {label: t(actions.open ? 'shell.menu.collapse' : 'shell.menu.expand'), icon: 'list', run: actions.fold},
+    {label: t('shell.menu.fold_all'), icon: 'list', run: actions.foldAll},
+    {separator: true},
+    {
+      label: t('shell.menu.copy_names'),
+      icon: 'copy',
+      run: () => void copyText(group.members.map(run => run.name).join('\n')),
+    },
+  ];
+}
 
 export function runMenu(run: Run, open: {note: () => void; colour: () => void}): MenuItem[] {
   const hidden = sidecar.notes(run.name).hidden === true;

@@ -2,6 +2,7 @@
 // someone asks, a few captures at most: a capture has to be parsed before its steps are known.
 import {profileSessions, type ProfileSession} from '../data/profile.ts';
 import {afterPicture} from './picture.svelte.ts';
+import {runs} from './runs.svelte.ts';
 
 export interface CapturedStep {
   readonly session: string;
@@ -66,6 +67,13 @@ async function load(): Promise<void> {
     const found = await stepsOf(session).catch(() => []);
     steps = [...steps, ...found];
   }
+}
+
+const ofShown = $derived(steps.filter(one => runs.shown.some(run => isOfRun(one.run, run.name))));
+/** Captured steps of the runs that are shown. */
+export function capturedShown(): readonly CapturedStep[] {
+  void capturedSteps();
+  return ofShown;
 }
 
 /** All captured steps known so far; the first call starts reading. */

@@ -75,6 +75,7 @@ export function inkRuns(
   dark: boolean,
   inactive: string,
   dashes: boolean,
+  groupColour: (key: string) => string | undefined = () => undefined,
 ): Map<number, RunInk> {
   const out = new Map<number, RunInk>();
   const plain = (run: Run): RunInk => slotInk(run.slot, dark);
@@ -82,7 +83,8 @@ export function inkRuns(
   const fromGroups = (list: readonly Group[]): ((run: Run) => RunInk) => {
     const inks = new Map<number, RunInk>();
     for (const group of list) {
-      const base = slotInk(group.index, dark);
+      const slot = slotInk(group.index, dark);
+      const base = {...slot, colour: (spec === 'group' ? groupColour(group.key) : undefined) ?? slot.colour};
       [...group.members]
         .sort((a, b) => a.slot - b.slot)
         .forEach((run, i) => {

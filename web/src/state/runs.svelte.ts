@@ -4,7 +4,7 @@
 import {untrack} from 'svelte';
 import {client} from '../data/client.ts';
 import type {Cell, Run, RunsAnswer, TableAnswer} from '../data/types.ts';
-import type {RunInk} from '../draw/palette.ts';
+import {slotInk, type RunInk} from '../draw/palette.ts';
 import {compareNatural} from '../text/natural.ts';
 import {compile, groupRuns, inkRuns, type Group} from './groups.ts';
 import {habits} from './habits.svelte.ts';
@@ -60,8 +60,13 @@ let cells = $state.raw<ReadonlyMap<string, ReadonlyMap<number, Cell>>>(new Map()
 
 const byId = $derived(new Map(list.map(run => [run.id, run])));
 const byName = $derived(new Map(list.map(run => [run.name, run])));
-const pattern = $derived(runsView.filter === '' ? null : compile(runsView.filter, 'i'));
-const broken = $derived(runsView.filter !== '' && pattern === null);
+let lastPattern: RegExp | null = null; // stays while what is typed is half an expression
+const broken = $derived(runsView.filter !== '' && compile(runsView.filter, 'i') === null);
+const pattern = $derived.by(() => {
+  if (runsView.filter === '') lastPattern = null;
+  else if (!broken) lastPattern = compile(runsView.filter, 'i');
+  return lastPattern;
+});
 const newest = $derived(
   list.length <= AUTO_LIMIT
     ? null
@@ -78,7 +83,7 @@ const flipped = $derived(new Set(runsView.flip));
 const listed = $derived.by(() => {
   const filters = runsView.filters;
   return list.filter(run => {
-    if (broken || (pattern !== null && !pattern.test(run.name) && !pattern.test(nameOf(run)))) return false;
+    if (pattern !== null && !pattern.test(run.name) && !pattern.test(nameOf(run))) return false;
     if (!runsView.archived && sidecar.notes(run.name).hidden === true) return false;
     return filters.every(filter => passes(filter, cellOf(filter.col, run.id)));
   });
@@ -112,6 +117,7 @@ const inks = $derived(
     theme.dark,
     theme.ink.textOff,
     habits.dashes || theme.ink.forced,
+    key => sidecar.groupColour(runsView.group, key),
   ),
 );
 
@@ -191,6 +197,12 @@ export const runs = {
   isShown: (id: number): boolean => shownIds.has(id),
   isChosen,
   ink: (id: number): RunInk => inks.get(id) ?? {colour: theme.ink.textOff, dash: []},
+  /** The ink of a group's line: the user's, or that of its place. */
+  groupInk: (group: Group): RunInk => {
+    const own = sidecar.groupColour(runsView.group, group.key);
+    const ink = slotInk(group.index, theme.dark);
+    return own === undefined ? ink : {...ink, colour: own};
+  },
   /** A table cell ("hparam:lr", "metric:loss:last"); load it with wantColumns first. */
   cell: cellOf,
 };

@@ -15,6 +15,11 @@ export const sidecar = {
   notes(run: string): RunNotes {
     return doc.runs?.[run] ?? {};
   },
+  /** The colour a person gave to a group, by what the runs are grouped by. */
+  groupColour(spec: string, key: string): string | undefined {
+    const all = doc.settings?.['group_colours'] as Record<string, Record<string, string>> | undefined;
+    return all?.[spec]?.[key];
+  },
 };
 
 export async function loadSidecar(): Promise<void> {
@@ -35,6 +40,10 @@ export function patchSidecar(patch: Record<string, unknown>): void {
 
 export function patchRun(name: string, notes: {[K in keyof RunNotes]: RunNotes[K] | null}): void {
   patchSidecar({runs: {[name]: notes}});
+}
+
+export function patchGroupColour(spec: string, key: string, colour: string | null): void {
+  patchSidecar({settings: {group_colours: {[spec]: {[key]: colour}}}});
 }
 
 async function save(patch: Record<string, unknown>): Promise<void> {

@@ -1,4 +1,5 @@
-// POST columns and POST nearest: scalar series as typed arrays, and the point under a cursor.
+// POST columns, nearest and outside: scalar series as typed arrays, the point under a cursor, and
+// how many points a range of values leaves out.
 #include "log/query/series/columns.h"
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "api/v1/area.h"
 #include "api/v1/series/series_list.h"
 #include "api/v1/support.h"
+#include "log/query/series/outside.h"
 
 namespace sonde::api::v1 {
 namespace {
@@ -339,8 +341,43 @@ Answer nearest(const Context& context, const Request& request) {
   return json_answer(context, snapshot->revision, std::move(text));
 }
 
+// How many points of all series lie outside of a range of values.
+Answer outside(const Context& context, const Request& request) {
+  SONDE_ANSWER(const body, object_of(request));
+  const auto snapshot = context.store.snapshot();
+  SONDE_ANSWER(const asked, question_of(context, *snapshot, body));
+  const query::Question& question = asked.question;
+  if (question.x_is_tag || question.rule)
+    return error({Code::kInvalid, "outside knows x = step, relative and wall, and no groups"});
+  const JsonValue *low = body.find("low"), *high = body.find("high");
+  if (!low || !low->number() || !high || !high->number() || !(*low->number() <= *high->number()))
+    return error({Code::kInvalid, "'low' and 'high' are not two numbers in ascending order"});
+  std::vector<query::Outside> found(question.items.size());
+  context.pool.for_each(found.size(), [&](size_t i) {
+    const query::Item& item = question.items[i];
+    const query::SeriesReader lens(*item.series, {question.source, item.run->id, question.view},
+                                   nullptr);
+    found[i] =
+        query::count_outside(lens, question.axis, question.range, *low->number(), *high->number());
+  });
+  query::Outside all;
+  for (const query::Outside& one : found) {
+    all.below += one.below;
+    all.above += one.above;
+  }
+  std::string text;
+  JsonWriter json(text);
+  json.object([&] {
+    json.key("rev").number(snapshot->revision);
+    json.key("below").number(all.below);
+    json.key("above").number(all.above);
+  });
+  return json_answer(context, snapshot->revision, std::move(text));
+}
+
 constexpr Route kRoutes[] = {{"POST", "/api/v1/columns", columns},
-                             {"POST", "/api/v1/nearest", nearest}};
+                             {"POST", "/api/v1/nearest", nearest},
+                             {"POST", "/api/v1/outside", outside}};
 
 }  // namespace
 

@@ -310,6 +310,10 @@ std::vector<double> grid_of(const Question& q, const GroupSet& group, const Cut&
   }
   grid.front() = cut.x0;  // both ends without rounding, so that the first and last points count
   grid.back() = cut.x1;
+  if (q.axis == Axis::kStep) {  // there is no step 510.071
+    for (double& x : grid) x = std::round(x);
+    grid.erase(std::unique(grid.begin(), grid.end()), grid.end());
+  }
   return grid;
 }
 

@@ -34,7 +34,7 @@ export function cardSeries(
     inkOf: runs.ink,
     groupOf: (index: number) => ({
       key: groups[index]?.key ?? '',
-      ink: slotInk(groups[index]?.index ?? index, theme.dark),
+      ink: groups[index] === undefined ? slotInk(index, theme.dark) : runs.groupInk(groups[index]),
     }),
   };
   const out: ChartSeries[] = [];

@@ -2,6 +2,7 @@
 import type {ChartSeries} from '../../draw/chart-model.ts';
 import {formatCount, formatStep, formatValue} from '../../text/format.ts';
 import {t} from '../../text/messages.ts';
+import {FEWEST_SMOOTHED} from './model.ts';
 import {smoothingText, type CardSettings} from './settings.svelte.ts';
 
 export function xTitleOf(x: string): string {
@@ -18,17 +19,26 @@ const BANDS: Readonly<Record<string, string>> = {
   none: '',
 };
 
-export function stateOf(settings: CardSettings, grouped: boolean, above: number, below: number): string {
+export function stateOf(settings: CardSettings, grouped: boolean, list: readonly ChartSeries[] = []): string {
   const parts: string[] = [];
-  if (grouped) parts.push(`${settings.centre} ${BANDS[settings.band] ?? settings.band}`.trim());
+  if (grouped) parts.push(`${settings.centre} ${BANDS[settings.band] ?? settings.band}`.trim() + behind(list));
   if (settings.yscale !== 'linear') parts.push(settings.yscale);
   if (settings.xscale !== 'linear') parts.push(`x ${settings.xscale}`);
   const smooth = smoothingText(settings.smooth);
-  if (smooth !== '') parts.push(smooth);
+  const few = list.length > 0 && list.every(one => one.run >= 0 && one.total < FEWEST_SMOOTHED);
+  if (smooth !== '' && !few) parts.push(smooth);
   if (settings.x !== 'step') parts.push(`x = ${xTitleOf(settings.x)}`);
-  if (above > 0) parts.push(t('ts.above', {n: formatCount(above)}));
-  if (below > 0) parts.push(t('ts.below', {n: formatCount(below)}));
   return parts.join(' · ');
+}
+
+/** " · n 3" or " · n 2…3": how many runs stand behind the lines of the groups. */
+function behind(list: readonly ChartSeries[]): string {
+  let [least, most] = [Infinity, 0];
+  for (const {members} of list)
+    for (let i = 0; i < (members?.length ?? 0); i++)
+      [least, most] = [Math.min(least, members![i]!), Math.max(most, members![i]!)];
+  if (most === 0) return '';
+  return ` · n ${least === most ? most : `${least}…${most}`}`;
 }
 
 /** How many points share a place, for the title of the state. */

@@ -61,7 +61,7 @@ function leadingSection(): Section | undefined {
   );
   const [first] = sections;
   if (first === undefined || view.cards[first.cards[0]!.key] !== undefined) return undefined;
-  return openSections(view.folds, sections).has(first.id) ? first : undefined;
+  return openSections(view.folds, sectionsOf(scalars)).has(first.id) ? first : undefined;
 }
 
 /** Null when the columns that came answer another question. */
@@ -83,7 +83,7 @@ function paint(card: CardSpec, {plot, state}: Page): Promise<void> | null {
   plot.append(base, over);
   return new Promise(resolve => {
     const chart = createChart(base, over, () => {
-      state.textContent = stateOf(settings, false, chart.layout?.above ?? 0, chart.layout?.below ?? 0);
+      state.textContent = stateOf(settings, false, model.series);
       plot.dataset['chart'] = 'ready';
       resolve();
     });

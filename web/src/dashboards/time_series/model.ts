@@ -18,6 +18,13 @@ export interface ModelInput {
   groupOf?(index: number): {readonly key: string; readonly ink: RunInk};
 }
 
+/** Series of fewer points are drawn as they are: an average of five values is no trend. */
+export const FEWEST_SMOOTHED = 30;
+
+function isSmoothing(smooth: CardSettings['smooth']): boolean {
+  return smooth.kind !== 'none' && !(smooth.kind === 'ema' && smooth.p === 0);
+}
+
 export function seriesOf(input: ModelInput): ChartSeries[] {
   const {columns, settings, tags, dark} = input;
   const entries = (columns.head['series'] as {entry?: number[]} | undefined)?.entry ?? [];
@@ -45,17 +52,10 @@ export function seriesOf(input: ModelInput): ChartSeries[] {
       parts: input.parts,
     };
     if (group !== undefined) {
-      const centre = part('centre') ?? [];
-      return {
-        ...common,
-        parts: false,
-        y: centre,
-        ...(settings.band === 'none' ? {} : {bandLo: part('lo'), bandHi: part('hi')}),
-        members: part('members'),
-      };
+      return {...common, parts: false, ...groupLine(part, settings)};
     }
     const last = part('last') ?? part('mean') ?? [];
-    const smoothed = settings.smooth.kind !== 'none' && !(settings.smooth.kind === 'ema' && settings.smooth.p === 0);
+    const smoothed = head.total >= FEWEST_SMOOTHED && isSmoothing(settings.smooth);
     let y: Numbers;
     if (!smoothed) y = head.exact ? last : (part('mean') ?? last);
     else if (head.exact && input.complete) y = smoothHere(last, settings.smooth.kind, settings.smooth.p);
@@ -73,6 +73,29 @@ export function seriesOf(input: ModelInput): ChartSeries[] {
       ...(input.thin ? {width: 1, alpha: 0.35} : {}),
     };
   });
+}
+
+/** A group's line where enough of its runs have a value: a mean of what is left of it would jump. */
+function groupLine(
+  part: (column: string) => Numbers | undefined,
+  settings: CardSettings,
+): Pick<ChartSeries, 'x' | 'y' | 'bandLo' | 'bandHi' | 'members'> {
+  const members = part('members') ?? [];
+  let most = 0;
+  for (let i = 0; i < members.length; i++) most = Math.max(most, members[i]!);
+  const enough = (i: number): boolean => members[i]! >= settings.share * most;
+  let [from, to] = [0, members.length];
+  while (from < to && !enough(from)) from++;
+  while (to > from && !enough(to - 1)) to--;
+  const cut = (column: string): number[] =>
+    Array.from({length: to - from}, (_, i) => (enough(from + i) ? (part(column)?.[from + i] ?? NaN) : NaN));
+  const slice = (numbers: Numbers): number[] => Array.from({length: to - from}, (_, i) => numbers[from + i]!);
+  return {
+    x: slice(part('x') ?? []),
+    y: cut('centre'),
+    ...(settings.band === 'none' ? {} : {bandLo: cut('lo'), bandHi: cut('hi')}),
+    members: slice(members),
+  };
 }
 
 /** All series complete and exact: another smoothing needs no question to the server. */

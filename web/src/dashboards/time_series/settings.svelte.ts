@@ -15,6 +15,7 @@ export interface CardSettings {
   centre: 'mean' | 'median';
   band: string; // std | se | minmax | q:0.05,0.95 | q:0.25,0.75 | boot95 | none
   members: 'hide' | 'thin' | 'full';
+  share: number; // of a group's runs that its line needs
 }
 
 /** What belongs to one card alone. */
@@ -37,6 +38,7 @@ export interface TimeSeriesView extends CardSettings {
   folds: Record<string, boolean>; // sections whose state differs from the rule "the first two are open"
   cards: Record<string, CardOwn>;
   hideEmpty: boolean;
+  values: boolean; // tables of the values at the chosen step under the charts
 }
 
 export const view: TimeSeriesView = slice<TimeSeriesView>('ts', {
@@ -51,6 +53,7 @@ export const view: TimeSeriesView = slice<TimeSeriesView>('ts', {
   centre: 'mean',
   band: 'std',
   members: 'hide',
+  share: 0.6,
   filter: '',
   link: true,
   zoom: null,
@@ -59,7 +62,8 @@ export const view: TimeSeriesView = slice<TimeSeriesView>('ts', {
   combos: [],
   folds: {},
   cards: {},
-  hideEmpty: true,
+  hideEmpty: false,
+  values: false,
 });
 
 export function own(card: string): CardOwn {
@@ -75,7 +79,7 @@ export function setOwn(card: string, change: CardOwn): void {
 
 /** The settings a card draws with: its own where it has some, else those of all cards. */
 export function settingsOf(card: string): CardSettings {
-  const {x, xscale, yscale, smooth, ghost, outliers, ymin, ymax, centre, band, members} = view;
+  const {x, xscale, yscale, smooth, ghost, outliers, ymin, ymax, centre, band, members, share} = view;
   return {
     x,
     xscale,
@@ -88,6 +92,7 @@ export function settingsOf(card: string): CardSettings {
     centre,
     band,
     members,
+    share,
     ...(view.cards[card]?.set ?? {}),
   };
 }
