@@ -2,4 +2,4 @@
 
 from ._program import main
 
-main()
+raise SystemExit(main())

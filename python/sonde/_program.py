@@ -28,4 +28,8 @@ def program() -> str:
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["import"]:
+        from .importers import main as import_main
+
+        return import_main(sys.argv[2:])
     os.execv(program(), ["sonde", *sys.argv[1:]])
