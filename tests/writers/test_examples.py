@@ -18,6 +18,7 @@ CASES = [
     ("hparams_grid", [], {"hparams", "scalars"}, []),
     ("projector_digits", [], {"images"}, ["projector_config.pbtxt", "00000/shapes/sprite.png"]),
     ("projector_words", [], set(), ["projector_config.pbtxt", "vectors.tsv"]),
+    ("rollouts", [], {"scalars", "hparams"}, ["rl/grpo/tables/rollouts.jsonl", "rl/grpo/console.log", "rl/grpo/config.json"]),
     ("step_metrics", [], {"scalars", "text"}, []),
     (
         "torch_style",
