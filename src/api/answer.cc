@@ -1,6 +1,14 @@
 #include "api/answer.h"
 
+#include "io/spool.h"
+
 namespace sonde::api {
+
+Result<std::string_view> Request::content() const {
+  if (!upload) return std::string_view(body);
+  SONDE_TRY(bytes, upload->bytes());
+  return as_text(bytes);
+}
 
 std::optional<std::string_view> Request::param(std::string_view name) const {
   for (const auto& [key, value] : query) {

@@ -14,6 +14,10 @@
 
 #include "base/result.h"
 
+namespace sonde::io {
+class Spool;
+}
+
 namespace sonde::api {
 
 struct Request {
@@ -23,11 +27,16 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> query;    // decoded, in order
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
+  // Instead of `body` where the route takes uploads (max_body_bytes above kMaxBodyBytes).
+  std::shared_ptr<io::Spool> upload;
   std::string experiment;  // from /experiment/<id>/, usually empty
   // Set by http when the client has gone while its answer is made: a long one may stop.
   std::shared_ptr<const std::atomic<bool>> gone;
 
   bool is_abandoned() const { return gone && gone->load(std::memory_order_relaxed); }
+
+  // The body, wherever it is. kIo when an upload cannot be read back.
+  Result<std::string_view> content() const;
 
   std::optional<std::string_view> param(std::string_view name) const;  // the first of that name
   std::vector<std::string_view> params(std::string_view name) const;   // all of that name

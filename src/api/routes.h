@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "api/answer.h"
-#include "api/services/memo.h"
+#include "api/services/services.h"
 #include "base/thread_pool.h"
 #include "log/store/store.h"
 
@@ -34,11 +34,13 @@ struct Settings {
 struct Context {
   store::Store& store;
   const Settings& settings;
-  ThreadPool& pool;  // for splitting one large answer over the cores
-  std::shared_ptr<Memo> memo = std::make_shared<Memo>();  // one a server
+  ThreadPool& pool;    // for splitting one large answer over the cores
+  Services& services;  // what the server keeps between requests
 };
 
-inline constexpr uint64_t kMaxBodyBytes = 16 << 20;
+// What a request may carry; GET info tells both. Uploads go to disk (io/spool.h), other bodies stay
+// in memory.
+inline constexpr uint64_t kMaxBodyBytes = 32 << 20, kMaxUploadBytes = 1 << 30;
 
 // How long an answer will take, where the request tells: long ones wait their turn on threads that
 // give way.
@@ -48,7 +50,7 @@ struct Route {
   std::string_view method;  // "GET", "POST", "PATCH", "DELETE" or "*" for any; GET answers HEAD too
   std::string_view path;    // exact, or a prefix when it ends in '/*'
   Answer (*handle)(const Context&, const Request&);
-  uint64_t max_body_bytes = kMaxBodyBytes;  // http answers 413 beyond it; uploads name their own
+  uint64_t max_body_bytes = kMaxBodyBytes;  // http answers 413 beyond it
   // Without one http goes by what the route's answers took lately.
   Effort (*cost)(const Context&, const Request&) = nullptr;
   // Everything a GET's answer depends on besides its address, as a number that never returns to

@@ -54,13 +54,16 @@ bool has_ipv6() {
 
 // The token of a file; a missing file is made, readable by its owner alone.
 Result<std::string> token_of_file(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd >= 0) {
     char text[257] = {};
     const ssize_t size = ::read(fd, text, sizeof text - 1);
     struct stat info{};
-    const bool is_open = fstat(fd, &info) == 0 && (info.st_mode & 077) != 0;
+    const bool is_known = fstat(fd, &info) == 0;
+    const bool is_open = is_known && (info.st_mode & 077) != 0;
     ::close(fd);
+    if (!is_known || !S_ISREG(info.st_mode))
+      return fail(Code::kInvalid, fmt::format("the token file {} is not a regular file", path));
     if (is_open) {
       return fail(Code::kForbidden,
                   fmt::format("others can read the token in {}; run chmod 600 {}", path, path));

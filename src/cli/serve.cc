@@ -193,7 +193,8 @@ int run_server(const ServeOptions& o, const Args& args) {
   if (!store) return failed(store.error().text);
   if (o.loads_before_serving) (*store)->wait_loaded();
   ThreadPool pool("split", usable_cores(), kGivesWay);
-  const api::Context context{**store, settings, pool};
+  api::Services services(**store, settings);
+  const api::Context context{**store, settings, pool, services};
   http::SiteOptions site_options;
   site_options.access = *access;
   site_options.path_prefix = o.path_prefix;

@@ -216,9 +216,9 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 
   // A body that grows renews its deadline; false when there is no memory left for it.
   bool note_progress() {
-    const size_t size = reader_.body().size();
+    const size_t size = reader_.body_bytes();
     if (size - counted_ >= kBodyStep) {
-      hold(size - counted_);
+      if (!exchange_.upload) hold(size - counted_);  // else it is on the disk
       counted_ = size;
       wait_at_most(shared_.options.body_timeout);
     }
@@ -248,7 +248,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
       }
       return false;
     }
-    reader_.accept_body(exchange_.body_limit);
+    reader_.accept_body(exchange_.body_limit, exchange_.upload);
     in_body_ = head.has_body;
     counted_ = 0;
     if (in_body_) wait_at_most(shared_.options.body_timeout);

@@ -1,5 +1,8 @@
 #include "http/page.h"
 
+#include <exception>
+
+#include "base/log.h"
 #include "codec/html.h"
 
 namespace sonde::http {
@@ -37,6 +40,19 @@ void append_answer(std::string& out, const api::Answer& answer) {
   out += "</script>";
 }
 
+// Our code does not throw; libraries and memory do. One answer less is no reason to end.
+api::Answer guarded(const std::function<api::Answer(std::string_view path)>& ask,
+                    std::string_view path) {
+  try {
+    return ask(path);
+  } catch (const std::exception& error) {
+    log::error("answering {} for the page: {}", path, error.what());
+    api::Answer none;
+    none.status = 500;
+    return none;
+  }
+}
+
 }  // namespace
 
 std::string filled_page(std::string_view html,
@@ -50,7 +66,7 @@ std::string filled_page(std::string_view html,
     const size_t end = html.find('"', path);
     if (end == std::string_view::npos || !html.substr(end).starts_with(kEmpty)) break;
     out += html.substr(0, end);
-    append_answer(out, ask(html.substr(path, end - path)));
+    append_answer(out, guarded(ask, html.substr(path, end - path)));
     html.remove_prefix(end + kEmpty.size());
   }
   out += html;

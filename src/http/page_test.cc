@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <stdexcept>
 #include <vector>
 
 #include "api/routes.h"
@@ -34,6 +35,15 @@ TEST_CASE("Page: the answers stand in the elements that name them and cannot end
         "<script type=\"application/json\" data-answer=\"api/v1/tags\">"
         "{\"name\":\"\\u003c/script>\\u003cb>\"}</script>"
         "</body>");
+}
+
+TEST_CASE("Page: what throws while it is asked stays empty, and the rest is filled") {
+  const std::string page = http::filled_page(kHtml, [](std::string_view path) {
+    if (path == "api/v1/runs") throw std::runtime_error("a library's");
+    return api::Answer::json("{}");
+  });
+  CHECK(page.find("data-answer=\"api/v1/runs\"></script>") != std::string::npos);
+  CHECK(page.find("data-answer=\"api/v1/tags\">{}</script>") != std::string::npos);
 }
 
 TEST_CASE("Page: an answer in pieces, a refusal, a long one, a page that asks nothing") {

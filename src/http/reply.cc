@@ -64,6 +64,8 @@ std::string_view reason(int status) {
       return "Internal Server Error";
     case 503:
       return "Service Unavailable";
+    case 507:
+      return "Insufficient Storage";
     case 505:
       return "HTTP Version Not Supported";
   }

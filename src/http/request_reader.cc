@@ -6,15 +6,31 @@
 #include <boost/beast/http/parser.hpp>
 #include <cctype>
 
+#include "io/spool.h"
+
 namespace sonde::http {
 namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast::http;
 
-// A body that grows as bytes arrive. Beast's own string body reserves the claimed length at once.
+// A body that grows as bytes arrive, in memory or in a spool. Beast's own string body reserves the
+// claimed length at once.
 struct GrowingBody {
-  using value_type = std::string;
+  struct value_type {
+    std::string text;
+    std::shared_ptr<io::Spool> spool;
+    Result<void> kept;  // the spool's last word
+
+    uint64_t size() const { return spool ? spool->size() : text.size(); }
+    void append(std::string_view piece) {
+      if (!spool) {
+        text += piece;
+      } else if (kept) {
+        kept = spool->append(piece);
+      }
+    }
+  };
   class reader {
    public:
     template <bool isRequest, class Fields>
@@ -27,7 +43,7 @@ struct GrowingBody {
       for (auto it = asio::buffer_sequence_begin(buffers); it != asio::buffer_sequence_end(buffers);
            ++it) {
         const asio::const_buffer piece = *it;
-        body_.append(static_cast<const char*>(piece.data()), piece.size());
+        body_.append({static_cast<const char*>(piece.data()), piece.size()});
         total += piece.size();
       }
       return total;
@@ -72,7 +88,8 @@ void RequestReader::reset() {
   head_bytes_ = 0;
 }
 
-std::string& RequestReader::body() { return parser_->beast->get().body(); }
+std::string& RequestReader::body() { return parser_->beast->get().body().text; }
+uint64_t RequestReader::body_bytes() const { return parser_->beast->get().body().size(); }
 
 void RequestReader::refuse(int status, std::string_view text) {
   state_ = State::kFailed;
@@ -115,6 +132,8 @@ size_t RequestReader::feed(std::string_view bytes) {
       read_head();
     } else if (parser.get().body().size() > parser_->body_limit) {
       refuse(413, "The request's body is too large");
+    } else if (const auto& kept = parser.get().body().kept; !kept) {
+      refuse(kept.error().code == Code::kTooLarge ? 507 : 500, kept.error().text);
     } else if (parser.is_done()) {
       state_ = State::kDone;
     }
@@ -149,8 +168,9 @@ void RequestReader::read_head() {
   state_ = State::kHead;
 }
 
-void RequestReader::accept_body(uint64_t limit) {
+void RequestReader::accept_body(uint64_t limit, std::shared_ptr<io::Spool> spool) {
   auto& parser = *parser_->beast;
+  parser.get().body().spool = std::move(spool);
   parser_->body_limit = limit;
   if (head_.content_length.value_or(0) > limit) {
     return refuse(413, "The request's body is too large");

@@ -14,6 +14,10 @@
 #include <utility>
 #include <vector>
 
+namespace sonde::io {
+class Spool;
+}
+
 namespace sonde::http {
 
 struct Head {
@@ -43,8 +47,10 @@ class RequestReader {
   State state() const { return state_; }
 
   Head& head() { return head_; }
-  void accept_body(uint64_t limit);  // after kHead; the state is then kNeedsMore or kDone
-  std::string& body();
+  // After kHead; the state is then kNeedsMore or kDone. With a spool the body goes there.
+  void accept_body(uint64_t limit, std::shared_ptr<io::Spool> spool = nullptr);
+  std::string& body();          // empty with a spool
+  uint64_t body_bytes() const;  // that have arrived
 
   // After kFailed: what to answer before closing.
   int status() const { return status_; }

@@ -68,6 +68,10 @@ api::Answer refusal(std::string_view path, int status, std::string_view code,
   return answer;
 }
 
+api::Answer failure(std::string_view path) {
+  return refusal(path, 500, "internal", "The answer could not be made; the server's log says why");
+}
+
 bool is_page(const Asset& asset) { return std::string_view(asset.path) == "index.html"; }
 
 bool wants_page(const Head& head) {
@@ -125,9 +129,22 @@ void Site::answer(Exchange& exchange, api::Answer answer) {
   exchange.reply = make_reply(policy_, std::move(answer), exchange.head, exchange.compress);
 }
 
+// Runs on the event loop: whatever a library throws here would end the process.
 Exchange Site::begin(Head head, const Peer& peer) {
   Exchange exchange;
   exchange.head = std::move(head);
+  try {
+    decide(exchange, peer);
+  } catch (const std::exception& error) {
+    log::error("looking at a request for {}: {}", exchange.head.target, error.what());
+    exchange.route.reset();
+    exchange.compress = Compress::kNo;
+    answer(exchange, failure(exchange.request.path));
+  }
+  return exchange;
+}
+
+void Site::decide(Exchange& exchange, const Peer& peer) {
   // A tunnel's end looks like this machine: what costs next to nothing is packed there, too.
   using Compression = SiteOptions::Compression;
   if (options_.compression == Compression::kAlways) exchange.compress = Compress::kYes;
@@ -136,19 +153,19 @@ Exchange Site::begin(Head head, const Peer& peer) {
   auto parsed = parse_target(exchange.head.target, options_.path_prefix);
   if (!parsed) {
     answer(exchange, api::plain_error(api::status_of(parsed.error().code), parsed.error().text));
-    return exchange;
+    return;
   }
   Target& target = *parsed;
   if (target.path == "/healthz") {
     answer(exchange, api::plain_error(200, "ok\n"));
-    return exchange;
+    return;
   }
-  if (refuse(exchange, peer, target)) return exchange;
+  if (refuse(exchange, peer, target)) return;
   if (!target.redirect.empty()) {
     api::Answer moved = api::plain_error(301, "");
     moved.headers.emplace_back("Location", target.redirect);
     answer(exchange, std::move(moved));
-    return exchange;
+    return;
   }
   if (const Asset* asset = find_asset(target.path)) {
     if (exchange.head.method == "GET" || exchange.head.method == "HEAD") {
@@ -159,13 +176,13 @@ Exchange Site::begin(Head head, const Peer& peer) {
       wrong.headers.emplace_back("Allow", "GET");
       answer(exchange, std::move(wrong));
     }
-    return exchange;
+    return;
   }
   if (target.path == "/metrics") {
     api::Answer text = api::plain_error(200, metrics_.prometheus(context_.store));
     text.content_type = "text/plain; version=0.0.4; charset=utf-8";
     answer(exchange, std::move(text));
-    return exchange;
+    return;
   }
   api::Request& request = exchange.request;
   request.method = exchange.head.method;
@@ -177,11 +194,12 @@ Exchange Site::begin(Head head, const Peer& peer) {
   exchange.route = api::route_of(request);
   if (exchange.route) {
     exchange.body_limit = api::all_routes()[*exchange.route].max_body_bytes;
+    if (exchange.body_limit > api::kMaxBodyBytes && exchange.head.has_body)
+      exchange.upload = std::make_shared<io::Spool>(uploads_);
     look_up(exchange);
   } else {
     answer(exchange, api::handle(context_, request));  // 404 or 405: needs no body
   }
-  return exchange;
 }
 
 // The version is taken before the answer is made: one that changes in between is kept under the
@@ -309,8 +327,13 @@ Lane Site::lane(const Exchange& exchange) const {
   if (!exchange.route) return Lane::kInline;
   if (exchange.kept && exchange.compress == Compress::kNo) return Lane::kInline;
   if (const auto cost = api::all_routes()[*exchange.route].cost) {
-    return cost(context_, exchange.request) == api::Effort::kShort ? Lane::kWorker
-                                                                   : Lane::kSlowLane;
+    try {
+      return cost(context_, exchange.request) == api::Effort::kShort ? Lane::kWorker
+                                                                     : Lane::kSlowLane;
+    } catch (const std::exception& error) {
+      log::error("the cost of {}: {}", exchange.request.path, error.what());
+      return Lane::kSlowLane;
+    }
   }
   const uint32_t cost = cost_us_[*exchange.route].load(std::memory_order_relaxed);
   return cost < kInlineUs ? Lane::kInline : cost < kPatientUs ? Lane::kWorker : Lane::kSlowLane;
@@ -320,6 +343,7 @@ Reply Site::finish(Exchange& exchange, std::string body) {
   const Cost spent;
   const bool was_kept = exchange.kept.has_value();
   exchange.request.body = std::move(body);
+  exchange.request.upload = std::move(exchange.upload);
   Reply reply;
   try {
     api::Answer answer =
@@ -328,11 +352,9 @@ Reply Site::finish(Exchange& exchange, std::string body) {
     reply = make_reply(policy_, std::move(answer), exchange.head, exchange.compress);
   } catch (const std::exception& error) {  // our code does not throw; libraries and memory do
     log::error("answering {}: {}", exchange.request.path, error.what());
-    reply = make_reply(policy_,
-                       refusal(exchange.request.path, 500, "internal",
-                               "The answer could not be made; the server's log says why"),
-                       exchange.head, Compress::kNo);
+    reply = make_reply(policy_, failure(exchange.request.path), exchange.head, Compress::kNo);
   }
+  exchange.request.upload.reset();  // read: its place on the disk is free again
   if (exchange.route && !was_kept) {
     const uint32_t us = spent.us();
     std::atomic<uint32_t>& cost = cost_us_[*exchange.route];

@@ -15,6 +15,7 @@
 #include "http/reply.h"
 #include "http/request_reader.h"
 #include "http/response_cache.h"
+#include "io/spool.h"
 
 namespace sonde::http {
 
@@ -43,6 +44,7 @@ struct Exchange {
   std::optional<Reply> reply;          // decided by the head alone
   std::chrono::milliseconds delay{0};  // before that reply is sent: wrong tokens cost time
   uint64_t body_limit = 0;
+  std::shared_ptr<io::Spool> upload;  // where the body goes when it may be large
   std::optional<size_t> route;
   Compress compress = Compress::kNo;
   std::string address;              // under which the answer is kept; empty: it is not
@@ -54,14 +56,16 @@ class Site {
  public:
   Site(SiteOptions options, const api::Context& context, Metrics& metrics);
 
-  Exchange begin(Head head, const Peer& peer);
-  Lane lane(const Exchange& exchange) const;
-  Reply finish(Exchange& exchange, std::string body);  // never throws
+  Exchange begin(Head head, const Peer& peer);  // never throws
+  Lane lane(const Exchange& exchange) const;    // never throws
+  Reply finish(Exchange& exchange,
+               std::string body);  // never throws; exchange.upload instead of it
 
   const Policy& policy() const { return policy_; }
   Metrics& metrics() { return metrics_; }
 
  private:
+  void decide(Exchange& exchange, const Peer& peer);
   bool refuse(Exchange& exchange, const Peer& peer, const Target& target);
   bool check_token(Exchange& exchange, const Peer& peer, const Target& target);
   Reply page(const Exchange& exchange, const Target& target, const Asset& asset);
@@ -75,6 +79,7 @@ class Site {
   Metrics& metrics_;
   Policy policy_;
   ResponseCache kept_;
+  io::SpoolQuota uploads_;
   std::unique_ptr<std::atomic<uint32_t>[]> cost_us_;  // by route; the recent worst, decaying
   std::atomic<uint32_t> wrong_tokens_{0};
   std::atomic<int64_t> last_wrong_ms_{0};

@@ -68,6 +68,8 @@ class Inflating final : public Source {
       const int status = ::inflate(&stream_, Z_NO_FLUSH);
       const size_t got = before - stream_.avail_out;
       position_ += got;
+      if (position_ > most_unpacked_bytes(read_))
+        return fail(Code::kTooLarge, "unpacks to more than 250 times its size; not read further");
       if (status == Z_STREAM_END) {
         // A gzip file may have several members, one after the other.
         if (inflateReset(&stream_) != Z_OK) ended_ = true;

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "io/inflate.h"
+
 namespace sonde::io {
 namespace {
 
@@ -19,10 +21,20 @@ Error system_error(const std::string& path) {
   return {code, fmt::format("{}: {}", path, std::strerror(errno))};
 }
 
+Error cut_error(const std::string& path) {
+  return {Code::kCorrupt, path + ": the file was cut while it was read; load it again"};
+}
+
 }  // namespace
 
+Result<void> Content::check_whole(const std::string& path) const {
+  if (mapped && mapped->was_cut()) return fail(cut_error(path));
+  return {};
+}
+
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK: opening a pipe without a writer must not wait for one.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return fail(system_error(path));
   struct stat info;
   if (::fstat(fd, &info) != 0) {
@@ -45,15 +57,22 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     ::madvise(data, static_cast<size_t>(info.st_size), MADV_SEQUENTIAL);
     file.data_ = static_cast<const std::byte*>(data);
     file.size_ = static_cast<size_t>(info.st_size);
+    if (!file.guard_.guard(data, file.size_)) {
+      ::close(fd);
+      return fail(Code::kBusy, path + ": too many files are open at once; try again");
+    }
   }
   ::close(fd);
   return file;
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      guard_(std::move(other.guard_)) {}
 
 MappedFile::~MappedFile() {
+  guard_.release();
   if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
@@ -70,8 +89,9 @@ Result<std::string> gunzipped(Bytes packed, uint64_t limit_bytes, std::string* d
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) return fail(Code::kIo, "zlib did not start");
   std::string out;
+  const uint64_t most = std::min(limit_bytes, most_unpacked_bytes(packed.size()));
   out.resize(
-      std::clamp<uint64_t>(packed.size() * 6, 1 << 16, std::min<uint64_t>(limit_bytes, 1 << 30)));
+      std::min<uint64_t>({std::max<uint64_t>(packed.size() * 6, 1 << 16), most + 1, 1 << 30}));
   size_t used = 0, taken = 0;
   int status = Z_OK;
   while (taken < packed.size() || stream.avail_in != 0) {
@@ -81,18 +101,20 @@ Result<std::string> gunzipped(Bytes packed, uint64_t limit_bytes, std::string* d
       stream.avail_in = static_cast<uInt>(piece);
       taken += piece;
     }
-    if (used == out.size()) {
-      if (used >= limit_bytes) {
-        inflateEnd(&stream);
-        return fail(Code::kTooLarge, fmt::format("unpacks to more than {} bytes", limit_bytes));
-      }
-      out.resize(std::min<uint64_t>(limit_bytes, out.size() * 2));
-    }
+    if (used == out.size()) out.resize(std::min<uint64_t>(most + 1, out.size() * 2));
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + used);
     stream.avail_out = static_cast<uInt>(std::min<size_t>(out.size() - used, 1 << 30));
     const size_t room = stream.avail_out;
     status = inflate(&stream, Z_NO_FLUSH);
     used += room - stream.avail_out;
+    if (used > most) {
+      inflateEnd(&stream);
+      return fail(Code::kTooLarge,
+                  most < limit_bytes
+                      ? fmt::format("unpacks to more than {} times its {} bytes; not read",
+                                    kMaxRatio, packed.size())
+                      : fmt::format("unpacks to more than {} bytes", limit_bytes));
+    }
     if (status == Z_STREAM_END) {
       const bool another =
           stream.avail_in >= 2 && stream.next_in[0] == 0x1f && stream.next_in[1] == 0x8b;
@@ -122,6 +144,7 @@ Result<Content> read_content(const std::string& path, uint64_t limit_bytes) {
     if (!unpacked) return fail(std::move(unpacked.error()).in(path));
     content.unpacked = std::move(*unpacked);
     content.is_unpacked = true;
+    if (file.was_cut()) return fail(cut_error(path));
     return content;
   }
   content.mapped = std::make_unique<MappedFile>(std::move(file));

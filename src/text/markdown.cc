@@ -13,8 +13,9 @@ namespace {
 using markdown::Document;
 using markdown::Node;
 
-// Longer texts are shown as they are: reading them as Markdown would take seconds.
-constexpr size_t kMaxSource = 4 << 20;
+std::string as_source(std::string_view why, std::string_view source) {
+  return "<p><em>" + std::string(why) + "</em></p>\n<pre>" + markdown::escaped(source) + "</pre>";
+}
 
 bool is_blank(std::string_view text) { return trimmed(text).empty(); }
 
@@ -119,13 +120,18 @@ class Renderer {
 
 std::string markdown_to_html(std::string_view source) {
   if (is_blank(source)) return {};
-  if (source.size() > kMaxSource) return "<pre>" + markdown::escaped(source) + "</pre>";
-  Document document;
+  if (source.size() > kMaxMarkdownBytes)
+    return as_source("This text is longer than 1 MiB and shown as it was written.", source);
+  Document document(source.size());
   const std::string prepared = markdown::prepared(source, document);
   Node root;
   markdown::parse_blocks(prepared, document, root);
   Renderer renderer(document);
   renderer.children(root);
+  if (document.is_exhausted())
+    return as_source(
+        "This text is shown as it was written: reading it as Markdown takes too many steps.",
+        source);
   const std::string html = renderer.take();
   return std::string(trimmed(html));
 }

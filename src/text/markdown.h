@@ -8,6 +8,10 @@
 
 namespace sonde::text {
 
+// Longer texts are shown as they were written, with a sentence that says so; likewise a text whose
+// marks take more steps to pair than texts of its size may (markdown_parts.h).
+inline constexpr size_t kMaxMarkdownBytes = 1 << 20;
+
 // HTML as the writer meant it, raw HTML included: never show it without safe_html().
 std::string markdown_to_html(std::string_view markdown);
 

@@ -109,12 +109,14 @@ class Parser {
   using Blocks = std::deque<std::string>;
 
   void parse(Node& parent, Blocks blocks) {
-    if (++depth_ > kMaxDepth) {  // no deeper structure: the rest is one paragraph a block
+    if (++depth_ > kMaxDepth ||
+        document_.is_exhausted()) {  // no deeper structure: the rest is one paragraph a block
       for (std::string& block : blocks) {
         if (!is_blank(block)) parent.add("p").text = left_trimmed(block);
       }
     } else {
-      while (!blocks.empty()) one(parent, blocks);
+      // A rule that takes a line puts the rest back: what is looked at and moved is paid for.
+      while (!blocks.empty() && document_.spend(blocks.front().size() / 2 + 1)) one(parent, blocks);
     }
     --depth_;
   }
@@ -227,7 +229,7 @@ class Parser {
   }
 
   bool table(Node& parent, Blocks& blocks) {
-    if (!parse_table(blocks.front(), parent)) return false;
+    if (!parse_table(blocks.front(), document_, parent)) return false;
     blocks.pop_front();
     return true;
   }

@@ -144,9 +144,10 @@ class Inline {
       return 0;
     for (size_t i = text_.find('`', from); i != std::string_view::npos;) {
       const size_t end = std::min(text_.find_first_not_of('`', i), text_.size());
-      if (end - i == count) return end;
+      if (end - i == count) return document_.spend(end - from) ? end : 0;
       i = text_.find('`', end);
     }
+    document_.spend(text_.size() - from);
     no_ticks_[count] = from;
     return 0;
   }
@@ -167,7 +168,7 @@ class Inline {
 
   // The position behind the ']' that closes a bracket opened before `from`, 0 when there is none.
   size_t closing_bracket(size_t from) {
-    if (from >= no_bracket_) return 0;
+    if (from >= no_bracket_ || document_.is_exhausted()) return 0;
     size_t open = 1;
     for (size_t i = from; i < text_.size(); ++i) {
       const char c = text_[i];
@@ -181,9 +182,10 @@ class Inline {
       } else if (c == '[') {
         ++open;
       } else if (c == ']' && --open == 0) {
-        return i + 1;
+        return document_.spend(i - from) ? i + 1 : 0;
       }
     }
+    document_.spend(text_.size() - from);
     no_bracket_ = std::min(no_bracket_, from);
     return 0;
   }
@@ -201,6 +203,7 @@ class Inline {
     while (i < text_.size() && is_space(text_[i])) ++i;
     if (i < text_.size() && text_[i] == '<') {
       const size_t close = text_.find_first_of("<>", i + 1);
+      document_.spend(std::min(close, text_.size()) - i);
       if (close != std::string_view::npos && text_[close] == '>') {
         if (auto found = title_and_end(close + 1)) {
           found->link.target = trimmed(text_.substr(i + 1, close - i - 1));
@@ -210,6 +213,7 @@ class Inline {
     }
     size_t open = 1;
     for (size_t k = i; k < text_.size(); ++k) {
+      if (!document_.spend(1)) break;
       const char c = text_[k];
       if (c == '(') ++open;
       if (c == ')' && --open == 0) {
@@ -239,9 +243,12 @@ class Inline {
     }
     const char quote = text_[i];
     if (quote != '"' && quote != '\'') return std::nullopt;
+    size_t from = i;
     for (size_t close = text_.find(quote, i + 1); close != std::string_view::npos;
          close = text_.find(quote, close + 1)) {
       const size_t next = text_.find_first_not_of(' ', close + 1);
+      if (!document_.spend(std::min(next, text_.size()) - from)) return std::nullopt;
+      from = close;
       if (next == std::string_view::npos) return std::nullopt;
       if (text_[next] != ')') continue;
       target.has_title = true;
@@ -252,6 +259,7 @@ class Inline {
       target.end = next + 1;
       return target;
     }
+    document_.spend(text_.size() - from);
     return std::nullopt;
   }
 
@@ -264,10 +272,12 @@ class Inline {
     std::optional<Target> target = named_target(close, inner);
     if (!target) target = target_at(close);
     if (!target) {
+      if (!document_.spend(inner.size())) return 0;
       const auto found = document_.references.find(lower_spaced(inner));
       if (found == document_.references.end()) return 0;
       target = Target{found->second, close, !found->second.title.empty()};
     }
+    if (!document_.spend(target->link.target.size() + target->link.title.size())) return 0;
     flush(at);
     const std::string title =
         target->has_title ? " title=\"" + attribute(target->link.title) + "\"" : "";
@@ -288,7 +298,8 @@ class Inline {
     if (at < text_.size() && is_space(text_[at])) ++at;
     if (at >= text_.size() || text_[at] != '[') return std::nullopt;
     const size_t close = text_.find(']', at);
-    if (close == std::string_view::npos) return std::nullopt;
+    if (!document_.spend(std::min(close, text_.size()) - at) || close == std::string_view::npos)
+      return std::nullopt;
     std::string_view name = text_.substr(at + 1, close - at - 1);
     if (name.empty()) name = inner;
     const auto found = document_.references.find(lower_spaced(name));
@@ -298,6 +309,7 @@ class Inline {
 
   size_t tag(size_t i) {
     const size_t close = text_.find_first_of("<>", i + 1);
+    if (!document_.spend(std::min(close, text_.size()) - i)) return 0;
     if (close != std::string_view::npos && text_[close] == '>') {
       const std::string_view inner = text_.substr(i + 1, close - i - 1);
       if (is_url(inner)) {
@@ -349,11 +361,19 @@ class Inline {
 
   // End of the raw tag or comment at i, 0 when it is only a '<'.
   size_t raw_tag_end(size_t i) {
+    size_t seen = i;
+    const size_t end = raw_tag_end(i, seen);
+    return document_.spend(seen - i) ? end : 0;
+  }
+
+  // `k` is how far it looked.
+  size_t raw_tag_end(size_t i, size_t& k) {
     if (text_.substr(i).starts_with("<!--")) {
       const size_t end = text_.find("-->", i + 4);
+      k = std::min(end, text_.size());
       return end == std::string_view::npos ? 0 : end + 3;
     }
-    size_t k = i + 1;
+    k = i + 1;
     if (k < text_.size() && text_[k] == '/') ++k;
     if (k >= text_.size() || !is_letter(text_[k])) return 0;
     while (k < text_.size() && !is_space(text_[k]) &&
@@ -378,8 +398,8 @@ class Inline {
       while (k < text_.size() && is_space(text_[k])) ++k;
       if (k < text_.size() && (text_[k] == '"' || text_[k] == '\'')) {
         const size_t close = text_.find(text_[k], k + 1);
+        k = std::min(close, text_.size() - 1) + 1;
         if (close == std::string_view::npos) return 0;
-        k = close + 1;
       } else {
         const size_t start = k;
         while (k < text_.size() && !is_space(text_[k]) &&
@@ -424,6 +444,7 @@ class Inline {
     while (closer.count > 0) {
       size_t at = waiting.size();
       while (at-- > 0) {
+        if (!document_.spend(1)) return;
         const Piece& opener = pieces_[waiting[at]];
         if (opener.mark != closer.mark) continue;
         const bool is_ambiguous = opener.closes || closer.opens;
@@ -478,6 +499,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string inline_html(std::string_view text, const Document& document, size_t depth) {
+  if (!document.spend(text.size())) return {};  // the source is shown instead
   if (depth >= kMaxDepth) return escaped(text);
   return Inline(text, document, depth).run();
 }

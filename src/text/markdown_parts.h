@@ -3,6 +3,7 @@
 // (STX number ETX, two characters the source cannot hold) stands in the text instead.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,7 +21,21 @@ struct Link {
   std::string title;
 };
 
+// Reading takes time in proportion to the text, whatever it says: every look ahead or back is paid
+// from a number of steps that grows with the text. Ordinary texts need a few steps a character;
+// when none are left all searches fail at once and the caller shows the source instead.
+inline constexpr uint64_t kStepsPerByte = 100, kFreeSteps = 4 << 20;
+
 struct Document {
+  explicit Document(size_t source_bytes) : steps_left(source_bytes * kStepsPerByte + kFreeSteps) {}
+
+  mutable uint64_t steps_left;
+  bool is_exhausted() const { return steps_left == 0; }
+  bool spend(uint64_t steps) const {
+    steps_left = steps < steps_left ? steps_left - steps : 0;
+    return steps_left > 0;
+  }
+
   std::vector<std::string> stash;
   std::map<std::string, Link> references;  // by lower-case name
 
@@ -57,6 +72,6 @@ void parse_blocks(std::string_view prepared, Document& document, Node& root);
 std::string inline_html(std::string_view text, const Document& document, size_t depth = 0);
 
 // The two rows of a table's head and its other rows. Empty tag when the block is no table.
-bool parse_table(std::string_view block, Node& parent);
+bool parse_table(std::string_view block, const Document& document, Node& parent);
 
 }  // namespace sonde::text::markdown

@@ -134,9 +134,15 @@ struct RawTag {
   bool is_empty = false;  // <x/>
 };
 
-std::optional<RawTag> raw_tag_at(std::string_view text, size_t at) {
+std::optional<RawTag> raw_tag_at(std::string_view text, size_t at, const Document& document) {
+  if (document.is_exhausted()) return std::nullopt;
   RawTag tag;
   size_t i = at + 1;
+  struct Paid {
+    const Document& document;
+    const size_t &from, &to;
+    ~Paid() { document.spend(to - from); }
+  } paid{document, at, i};
   if (i < text.size() && text[i] == '/') {
     tag.closes = true;
     ++i;
@@ -157,8 +163,8 @@ std::optional<RawTag> raw_tag_at(std::string_view text, size_t at) {
     }
     if ((c == '"' || c == '\'') && before == '=') {
       const size_t close = text.find(c, i + 1);
+      i = std::min(close, text.size());
       if (close == std::string_view::npos) return std::nullopt;
-      i = close;
     } else if (c == '<' && before == '\0') {
       return std::nullopt;
     }
@@ -191,9 +197,11 @@ class HtmlBlocks {
   }
 
   bool at_line_start(size_t i) const {
-    const size_t newline = i == 0 ? std::string_view::npos : text_.rfind('\n', i - 1);
-    const size_t start = newline == std::string_view::npos ? 0 : newline + 1;
-    return i - start <= 3 && text_.find_first_not_of(' ', start) >= i;
+    for (size_t blanks = 0; blanks <= 3; ++blanks) {
+      if (i == blanks || text_[i - blanks - 1] == '\n') return true;
+      if (text_[i - blanks - 1] != ' ') return false;
+    }
+    return false;
   }
 
   bool blank_line_follows(size_t i) const {
@@ -242,11 +250,12 @@ class HtmlBlocks {
                                        : rest.starts_with("<![CDATA[") ? "]]>"
                                                                        : ">";
       const size_t end = is_place ? text_.find(closing, at) : std::string_view::npos;
+      if (is_place) document_.spend(std::min(end, text_.size()) - at);
       if (end == std::string_view::npos) return literal(at);
       standalone(at, end + closing.size(), true);
       return end + closing.size();
     }
-    const std::optional<RawTag> tag = raw_tag_at(text_, at);
+    const std::optional<RawTag> tag = raw_tag_at(text_, at, document_);
     if (!tag) return literal(at);
     const std::string_view source = text_.substr(at, tag->end - at);
     if (tag->closes) {
@@ -269,7 +278,7 @@ class HtmlBlocks {
   size_t raw_text(const RawTag& tag) {
     size_t end = tag.end;
     while ((end = text_.find("</", end)) != std::string_view::npos) {
-      const std::optional<RawTag> closing = raw_tag_at(text_, end);
+      const std::optional<RawTag> closing = raw_tag_at(text_, end, document_);
       if (closing && closing->name == tag.name) break;
       end += 2;
     }
@@ -297,6 +306,7 @@ class HtmlBlocks {
       return;
     }
     raw_.append(source);
+    if (!document_.spend(stack_.size() + 1)) return;
     if (std::find(stack_.begin(), stack_.end(), tag.name) != stack_.end()) {
       while (stack_.back() != tag.name) stack_.pop_back();
       stack_.pop_back();

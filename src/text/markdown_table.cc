@@ -9,6 +9,8 @@
 namespace sonde::text::markdown {
 namespace {
 
+constexpr uint64_t kStepsPerCell = 16;
+
 std::string_view stripped(std::string_view text) {
   const size_t first = text.find_first_not_of(' ');
   if (first == std::string_view::npos) return {};
@@ -91,8 +93,13 @@ void add_row(Node& parent, std::string_view cell_tag, const std::vector<std::str
 
 }  // namespace
 
-bool parse_table(std::string_view block, Node& parent) {
-  if (block.find('\n') == std::string_view::npos) return false;
+bool parse_table(std::string_view block, const Document& document, Node& parent) {
+  const size_t newline = block.find('\n');
+  if (newline == std::string_view::npos) return false;
+  const std::string_view second = block.substr(newline + 1);
+  if (second.substr(0, second.find('\n')).find_first_not_of("|:- ") != std::string_view::npos)
+    return false;
+  if (!document.spend(block.size())) return false;
   const std::vector<std::string_view> lines = split(block, '\n');
   const std::string_view head = stripped(lines[0]);
   const bool has_border = head.starts_with('|') || ends_in_border(head);
@@ -113,6 +120,8 @@ bool parse_table(std::string_view block, Node& parent) {
   Node& body = table.add("tbody");
   if (lines.size() == 2) add_row(body, "td", {}, titles.size());
   for (size_t i = 2; i < lines.size(); ++i) {
+    // Each row has as many cells as the head, also a short one.
+    if (!document.spend(titles.size() * kStepsPerCell)) break;
     add_row(body, "td", cells_of(stripped(lines[i]), has_border), titles.size());
   }
   return true;

@@ -88,5 +88,39 @@ TEST_CASE("Markdown: NUL characters are dropped and reported") {
         "<p>ab</p>");
 }
 
+TEST_CASE("Markdown: beyond its size a text is shown as it was written, with a sentence") {
+  std::string text(kMaxMarkdownBytes - 4, 'x');
+  text += "*a*";
+  CHECK(markdown_to_safe_html(text).ends_with("<em>a</em></p>"));
+  text += "y";  // exactly the limit
+  CHECK(markdown_to_safe_html(text).ends_with("<em>a</em>y</p>"));
+  text += "z";
+  const std::string html = markdown_to_safe_html(text);
+  CHECK(html.starts_with("<p><em>This text is longer than 1 MiB"));
+  CHECK(html.ends_with("*a*yz</pre>"));
+}
+
+TEST_CASE("Markdown: what cannot be paired in time is shown as it was written, and quickly") {
+  for (const std::string_view piece :
+       {"[a](<", "[](", "<b", "<b =\"", "[a](\"", "[a]('x\" ", "_a*", "<!--", "<a href=\"x", "# a\n",
+        "[a]: b\n", "a\n---\n"}) {
+    CAPTURE(piece);
+    std::string text;
+    while (text.size() < 400'000) text += piece;
+    const std::string html = markdown_to_safe_html(text);
+    CHECK(html.size() < 10 * text.size());
+    CHECK(html.find("takes too many steps") != std::string::npos);
+  }
+}
+
+TEST_CASE("Markdown: neither a reference nor a short row multiplies a text") {
+  std::string text = "[a]: " + std::string(50'000, 'x') + "\n\n";
+  for (int i = 0; i < 20'000; ++i) text += "[a]";
+  CHECK(markdown_to_safe_html(text).size() < 10 * text.size());
+  text = std::string(20'000, '|') + "\n" + std::string(20'000, '|') + "\n";
+  for (int i = 0; i < 20'000; ++i) text += "|\n";
+  CHECK(markdown_to_safe_html(text).size() < 10 * text.size());
+}
+
 }  // namespace
 }  // namespace sonde::text

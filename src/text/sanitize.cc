@@ -58,10 +58,13 @@ struct Tag {
   size_t end = 0;  // position behind '>'
 };
 
-// The tag that begins with '<' at `at`; nothing when it is never closed by '>'.
-std::optional<Tag> tag_at(std::string_view html, size_t at) {
+constexpr size_t kMaxAttributes = 64;  // of one tag; further ones are dropped
+
+// The tag that begins with '<' at `at`; nothing when it is never closed by '>'. `i` is how far it
+// looked.
+std::optional<Tag> tag_at(std::string_view html, size_t at, size_t& i) {
   Tag tag;
-  size_t i = at + 1;
+  i = at + 1;
   if (i < html.size() && html[i] == '/') {
     tag.closes = true;
     ++i;
@@ -89,7 +92,10 @@ std::optional<Tag> tag_at(std::string_view html, size_t at) {
       while (i < html.size() && is_space(html[i])) ++i;
       if (i < html.size() && (html[i] == '"' || html[i] == '\'')) {
         const size_t close = html.find(html[i], i + 1);
-        if (close == std::string_view::npos) return std::nullopt;
+        if (close == std::string_view::npos) {
+          i = html.size();
+          return std::nullopt;
+        }
         value = html.substr(i + 1, close - i - 1);
         i = close + 1;
       } else {
@@ -98,6 +104,7 @@ std::optional<Tag> tag_at(std::string_view html, size_t at) {
         value = html.substr(start, i - start);
       }
     }
+    if (tag.attributes.size() >= kMaxAttributes) continue;
     const bool is_known = std::any_of(tag.attributes.begin(), tag.attributes.end(),
                                       [&](const auto& a) { return a.first == attribute; });
     if (!is_known) tag.attributes.emplace_back(std::move(attribute), value);
@@ -149,6 +156,7 @@ class Cleaner {
  public:
   std::string clean(std::string_view html) {
     out_.reserve(html.size() + html.size() / 8);
+    steps_left_ = html.size() * kStepsPerByte + kFreeSteps;
     size_t text = 0;  // start of text not written yet
     for (size_t i = 0; i < html.size();) {
       if (html[i] != '<') {
@@ -186,8 +194,10 @@ class Cleaner {
     }
     const bool names =
         is_letter(rest[1]) || (rest[1] == '/' && rest.size() > 2 && is_letter(rest[2]));
-    if (!names) return 0;
-    current_ = tag_at(html, at);
+    if (!names || steps_left_ == 0) return 0;  // without steps a '<' is text, which is safe
+    size_t seen = at;
+    current_ = tag_at(html, at, seen);
+    steps_left_ -= std::min<uint64_t>(seen - at, steps_left_);
     return current_ ? current_->end : 0;
   }
 
@@ -308,6 +318,9 @@ class Cleaner {
   std::vector<std::string> open_;
   std::optional<Tag> current_;
   bool skip_newline_ = false;
+  // Tags that never end are looked for up to the end of the text, each anew: only so often.
+  static constexpr uint64_t kStepsPerByte = 100, kFreeSteps = 4 << 20;
+  uint64_t steps_left_ = 0;
 };
 
 }  // namespace

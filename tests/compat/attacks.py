@@ -19,6 +19,9 @@ from pathlib import Path
 from frontend import CHROMIUM
 from replay import HERE, ROOT, Server
 
+sys.path.insert(0, str(ROOT / "tests/support"))
+from event_files import field, record
+
 HIT = "window.hit=(window.hit||0)+1"
 ATTACKS = [
     f"<script>{HIT}</script>",
@@ -97,34 +100,6 @@ ATTACKS = [
     f"\x02" f"0\x03<script>{HIT}</script>\x02" f"1\x03",
     f"<div><p>**<img src=x onerror={HIT}>**</p></div>",
 ]
-
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    crc ^= 0xFFFFFFFF
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-
-
-def varint(value):
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes(out) + bytes([value])
-
-
-def field(number, payload):
-    return varint(number << 3 | 2) + varint(len(payload)) + payload
-
-
-def record(step, value):
-    event = struct.pack("<Bd", 9, 1.7e9 + step) + b"\x10" + varint(step) + field(5, field(1, value))
-    head = struct.pack("<Q", len(event))
-    return head + struct.pack("<I", crc32c(head)) + event + struct.pack("<I", crc32c(event))
 
 
 def write_log(folder):

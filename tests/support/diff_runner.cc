@@ -235,7 +235,8 @@ struct Server {
       append_json_string(quoted, etag);
       request.body.replace(at - 1, 8, quoted);
     }
-    const api::Context context{*store, settings, pool, memo};
+    if (!services) services = std::make_unique<api::Services>(*store, settings);
+    const api::Context context{*store, settings, pool, *services};
     api::Answer answer = api::handle(context, request);
     if (!answer.etag.empty()) etag = answer.etag;
     if (const size_t at = answer.body.find("\"ref\":\""); at != std::string::npos)
@@ -257,7 +258,7 @@ struct Server {
   std::unique_ptr<store::Store> store;
   api::Settings settings;
   ThreadPool pool;
-  std::shared_ptr<api::Memo> memo = std::make_shared<api::Memo>();
+  std::unique_ptr<api::Services> services;  // made with the first request
   std::string etag, ref;
 };
 

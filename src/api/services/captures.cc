@@ -81,6 +81,7 @@ std::vector<profile::RecordedFile> recorded_results(const imports::SessionFiles&
     if (!content) continue;
     results.push_back({file.tool, file.host, file.path.substr(file.path.rfind('/') + 1),
                        std::string(as_text(content->bytes()))});
+    if (!content->check_whole(file.path)) results.pop_back();
   }
   return results;
 }
@@ -110,18 +111,12 @@ std::vector<std::string> host_names(const Capture& capture) {
   return names;
 }
 
-Captures& Captures::of(const Context& context) {
-  const auto kept = context.memo->get<std::shared_ptr<Captures>>(
-      "captures", 0, [](const std::shared_ptr<Captures>*) { return std::make_shared<Captures>(); });
-  return **kept;
-}
-
 std::shared_ptr<const std::vector<Captures::Entry>> Captures::list(const Context& context) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   const auto seconds =
       static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
   using Entries = std::vector<Entry>;
-  return context.memo->get<Entries>(
+  return context.services.memo().get<Entries>(
       "captures/list", (*looks_ << 40) + seconds / 5, [&](const Entries*) {
         Entries entries;
         for (const auto& root : context.store.options().roots) {
@@ -265,14 +260,16 @@ Captures::Progress Captures::progress(std::string_view id) {
 
 bool Captures::is_loaded(std::string_view id) { return in_memory(id) != nullptr; }
 
-Result<std::string> Captures::keep_upload(const Context& context, std::string name,
-                                          std::string bytes, std::string_view into) {
+Result<std::string> Captures::keep_upload(const Context& context, std::string name, Bytes bytes,
+                                          std::string_view into) {
   constexpr uint64_t kMostBytes = uint64_t{4} << 30;
-  if (bytes.starts_with("\x1f\x8b")) {
-    SONDE_TRY(inflated, io::gunzipped(as_bytes(bytes), kMostBytes, nullptr));
-    bytes = std::move(inflated);
+  std::string unpacked;
+  if (as_text(bytes).starts_with("\x1f\x8b")) {
+    SONDE_TRY(inflated, io::gunzipped(bytes, kMostBytes, nullptr));
+    unpacked = std::move(inflated);
+    bytes = as_bytes(unpacked);
   }
-  SONDE_TRY(trace, imports::import_trace({name, as_bytes(bytes), &context.pool}));
+  SONDE_TRY(trace, imports::import_trace({name, bytes, &context.pool}));
   trace::Session session;
   session.name = name;
   std::string id = fmt::format("dropped/{}", name);

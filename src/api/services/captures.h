@@ -48,8 +48,6 @@ std::vector<std::string> host_names(const Capture& capture);
 
 class Captures {
  public:
-  static Captures& of(const Context& context);  // of the server that `context` belongs to
-
   // Every session, newest id first; looked for again every five seconds. The id is
   // SessionFiles::id(), with the root's name before it where --logdir_spec gave one.
   struct Entry {
@@ -88,7 +86,7 @@ class Captures {
 
   // Keeps a dropped file's content as a session of its own and gives its id; with `into`, the id
   // of an earlier one, as a further host of that session.
-  Result<std::string> keep_upload(const Context& context, std::string name, std::string bytes,
+  Result<std::string> keep_upload(const Context& context, std::string name, Bytes bytes,
                                   std::string_view into = {});
 
  private:

@@ -22,20 +22,6 @@ constexpr uint64_t kMaxAsset = uint64_t{1} << 30;
 constexpr uint64_t kKeptBytes = uint64_t{1} << 30;  // of loaded tables, and again of uploads
 constexpr size_t kKeptUploads = 8;
 
-// Loaded tables, most recently used first, and uploads, newest first. Both are bounded; the newest
-// of each always stays.
-struct EmbeddingCache {
-  std::mutex mutex;  // guards: loaded, uploads
-  std::list<Loaded> loaded, uploads;
-};
-
-EmbeddingCache& shelf_of(const Context& context) {
-  const auto kept = context.memo->get<std::shared_ptr<EmbeddingCache>>(
-      "embeddings", 0,
-      [](const std::shared_ptr<EmbeddingCache>*) { return std::make_shared<EmbeddingCache>(); });
-  return **kept;
-}
-
 void trim(std::list<Loaded>& kept, size_t most) {
   uint64_t bytes = 0;
   size_t count = 0;
@@ -140,9 +126,9 @@ EmbeddingList embedding_list(const Context& context) {
     if (!source.problem.empty()) list.problems.emplace_back(source.run, source.problem);
   }
   std::stable_sort(list.entries.begin(), list.entries.end(), comes_first);
-  EmbeddingCache& shelf = shelf_of(context);
-  const std::lock_guard lock(shelf.mutex);
-  for (const Loaded& upload : shelf.uploads) list.entries.push_back(upload->entry);
+  EmbeddingCache& cache = context.services.embeddings();
+  const std::lock_guard lock(cache.mutex);
+  for (const Loaded& upload : cache.uploads) list.entries.push_back(upload->entry);
   return list;
 }
 
@@ -156,10 +142,10 @@ Result<EmbeddingEntry> embedding_entry(const Context& context, std::string_view 
 
 Result<Loaded> loaded_embedding(const Context& context, std::string_view id) {
   SONDE_TRY(entry, embedding_entry(context, id));
-  EmbeddingCache& shelf = shelf_of(context);
+  EmbeddingCache& cache = context.services.embeddings();
   {
-    const std::lock_guard lock(shelf.mutex);
-    for (auto* list : {&shelf.uploads, &shelf.loaded}) {
+    const std::lock_guard lock(cache.mutex);
+    for (auto* list : {&cache.uploads, &cache.loaded}) {
       const auto found = std::find_if(list->begin(), list->end(), [&](const Loaded& l) {
         return l->entry.id == id && l->entry.mark == entry.mark;
       });
@@ -169,10 +155,10 @@ Result<Loaded> loaded_embedding(const Context& context, std::string_view id) {
     }
   }
   SONDE_TRY(made, load(entry));
-  const std::lock_guard lock(shelf.mutex);
-  std::erase_if(shelf.loaded, [&](const Loaded& l) { return l->entry.id == id; });
-  shelf.loaded.push_front(made);
-  trim(shelf.loaded, 16);
+  const std::lock_guard lock(cache.mutex);
+  std::erase_if(cache.loaded, [&](const Loaded& l) { return l->entry.id == id; });
+  cache.loaded.push_front(made);
+  trim(cache.loaded, 16);
   return made;
 }
 
@@ -202,20 +188,20 @@ Result<std::string> keep_vectors(const Context& context, std::string name, std::
     loaded->labels.columns.push_back(query::label_column("label", vectors.labels));
   loaded->matrix = std::make_shared<const pj::Matrix>(std::move(vectors.matrix));
   std::string id = entry.id;
-  EmbeddingCache& shelf = shelf_of(context);
-  const std::lock_guard lock(shelf.mutex);
-  std::erase_if(shelf.uploads, [&](const Loaded& l) { return l->entry.id == id; });
-  shelf.uploads.push_front(std::move(loaded));
-  trim(shelf.uploads, kKeptUploads);
+  EmbeddingCache& cache = context.services.embeddings();
+  const std::lock_guard lock(cache.mutex);
+  std::erase_if(cache.uploads, [&](const Loaded& l) { return l->entry.id == id; });
+  cache.uploads.push_front(std::move(loaded));
+  trim(cache.uploads, kKeptUploads);
   return id;
 }
 
 Result<void> keep_labels(const Context& context, std::string_view id, std::string_view text) {
-  EmbeddingCache& shelf = shelf_of(context);
+  EmbeddingCache& cache = context.services.embeddings();
   Loaded before;
   {
-    const std::lock_guard lock(shelf.mutex);
-    for (const Loaded& upload : shelf.uploads) {
+    const std::lock_guard lock(cache.mutex);
+    for (const Loaded& upload : cache.uploads) {
       if (upload->entry.id == id) before = upload;
     }
   }
@@ -228,8 +214,8 @@ Result<void> keep_labels(const Context& context, std::string_view id, std::strin
   auto after = std::make_shared<LoadedEmbedding>(*before);
   after->labels = query::parse_labels(text, after->matrix->rows);
   after->entry.mark = hash_of(text) ^ before->entry.mark;
-  const std::lock_guard lock(shelf.mutex);
-  std::replace(shelf.uploads.begin(), shelf.uploads.end(), before, Loaded(after));
+  const std::lock_guard lock(cache.mutex);
+  std::replace(cache.uploads.begin(), cache.uploads.end(), before, Loaded(after));
   return {};
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +37,13 @@ struct LoadedEmbedding {
   uint64_t non_finite = 0;  // values that are NaN or infinite; projections take them as zero
 
   uint64_t bytes() const;
+};
+
+// Loaded tables, most recently used first, and uploads, newest first. Both are bounded; the newest
+// of each always stays. One a server.
+struct EmbeddingCache {
+  std::mutex mutex;  // guards: loaded, uploads
+  std::list<std::shared_ptr<const LoadedEmbedding>> loaded, uploads;
 };
 
 struct EmbeddingList {

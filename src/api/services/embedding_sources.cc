@@ -77,7 +77,7 @@ Places places_without_events(const Context& context) {
 
 void add_other_places(const Context& context, size_t runs, Places& places) {
   const uint64_t mark = seconds_now() / 30 * 1'000'003 + runs;
-  const auto others = context.memo->get<Places>(
+  const auto others = context.services.memo().get<Places>(
       "projector/folders", mark, [&](const Places*) { return places_without_events(context); });
   std::set<std::string> known;
   for (const pj::Place& place : places) known.insert(place.run);
@@ -94,7 +94,7 @@ std::shared_ptr<const Sources> embedding_sources(const Context& context,
   // Configs and checkpoints may appear without a new event, so they are looked for again every two
   // seconds; a thousand runs cost a few milliseconds then.
   const uint64_t mark = seconds_now() / 2 * 1'000'003 + snapshot.runs.size();
-  return context.memo->get<Sources>(
+  return context.services.memo().get<Sources>(
       all ? "projector/all sources" : "projector/sources", mark, [&](const Sources* earlier) {
         Places places = places_of_runs(context, snapshot);
         if (all) add_other_places(context, snapshot.runs.size(), places);

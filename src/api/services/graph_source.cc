@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <deque>
-#include <mutex>
+#include <algorithm>
 
 #include "api/v1/support.h"
 #include "graph/graph_def.h"
@@ -14,22 +13,7 @@
 namespace sonde::api::v1 {
 namespace {
 
-constexpr size_t kKeptUploads = 8;
-
-struct Uploads {
-  struct Upload {
-    std::string id, name, bytes;
-  };
-  std::mutex mutex;  // guards: kept
-  std::deque<Upload> kept;
-};
-
-Uploads& uploads(const Context& context) {
-  const auto kept = context.memo->get<std::shared_ptr<Uploads>>(
-      "graph uploads", 0,
-      [](const std::shared_ptr<Uploads>*) { return std::make_shared<Uploads>(); });
-  return **kept;
-}
+constexpr size_t kKeptUploads = 8, kKeptGraphs = 8;
 
 std::string id_of(std::string_view run, std::string_view tag, std::string_view kind) {
   return fmt::format("{:016x}", hash_of(fmt::format("{}\x1f{}\x1f{}", run, tag, kind)));
@@ -53,9 +37,9 @@ Result<std::string> newest(const Context& context, const store::Series& series) 
 
 Result<std::string> graph_bytes(const Context& context, const GraphEntry& entry) {
   if (entry.kind == "upload") {
-    Uploads& all = uploads(context);
-    const std::lock_guard lock(all.mutex);
-    for (const auto& upload : all.kept) {
+    GraphCache& cache = context.services.graphs();
+    const std::lock_guard lock(cache.mutex);
+    for (const auto& upload : cache.uploads) {
       if (upload.id == entry.id) return upload.bytes;
     }
     return fail(Code::kNotFound, "the uploaded graph is no longer kept; upload it again");
@@ -68,6 +52,23 @@ Result<std::string> graph_bytes(const Context& context, const GraphEntry& entry)
   if (entry.kind == "conceptual") return graph::keras_to_graph(bytes);
   if (entry.tag.empty()) return bytes;
   return graph::graph_of_run_metadata(as_bytes(bytes));
+}
+
+Result<std::shared_ptr<const LoadedGraph>> parsed_graph(const Context& context,
+                                                        const GraphEntry& entry,
+                                                        const store::Series* metadata) {
+  SONDE_TRY(bytes, graph_bytes(context, entry));
+  SONDE_TRY(model, graph::read_model(std::move(bytes)));
+  auto loaded = std::make_shared<LoadedGraph>();
+  loaded->entry = entry;
+  loaded->hierarchy = graph::build_hierarchy(model);
+  loaded->model = std::move(model);
+  if (metadata) {
+    SONDE_TRY(stats, newest(context, *metadata));
+    SONDE_TRY(count, graph::add_run_metadata(as_bytes(stats), loaded->model, loaded->hierarchy));
+    loaded->stats = count;
+  }
+  return std::shared_ptr<const LoadedGraph>(std::move(loaded));
 }
 
 }  // namespace
@@ -100,51 +101,55 @@ std::vector<GraphEntry> graph_entries(const Context& context) {
       if (entries[i].kind == "op") entries[i].metadata = metadata;
     }
   }
-  Uploads& all = uploads(context);
-  const std::lock_guard lock(all.mutex);
-  for (const auto& upload : all.kept)
+  GraphCache& cache = context.services.graphs();
+  const std::lock_guard lock(cache.mutex);
+  for (const auto& upload : cache.uploads)
     entries.push_back({upload.id, "", upload.name, "upload", {}, 0});
   return entries;
 }
 
 Result<std::shared_ptr<const LoadedGraph>> loaded_graph(const Context& context, std::string_view id,
                                                         std::string_view metadata) {
-  const GraphEntry* found = nullptr;
   const auto entries = graph_entries(context);
-  for (const GraphEntry& entry : entries) {
-    if (entry.id == id) found = &entry;
-  }
-  if (!found)
+  const auto found = std::ranges::find(entries, id, &GraphEntry::id);
+  if (found == entries.end())
     return fail(Code::kNotFound, fmt::format("there is no graph '{}'; GET graphs lists them", id));
-  using Loaded = Result<std::shared_ptr<const LoadedGraph>>;
-  const std::string key = fmt::format("graph\x1f{}\x1f{}", id, metadata);
-  return *context.memo->get<Loaded>(key, found->revision, [&](const Loaded*) -> Loaded {
-    SONDE_TRY(bytes, graph_bytes(context, *found));
-    SONDE_TRY(model, graph::read_model(std::move(bytes)));
-    auto loaded = std::make_shared<LoadedGraph>();
-    loaded->entry = *found;
-    loaded->hierarchy = graph::build_hierarchy(model);
-    loaded->model = std::move(model);
-    if (!metadata.empty()) {
-      const auto snapshot = context.store.snapshot();
-      SONDE_TRY(tag, find_series(*snapshot, found->run, metadata));
-      SONDE_TRY(stats, newest(context, *tag.series));
-      SONDE_TRY(count, graph::add_run_metadata(as_bytes(stats), loaded->model, loaded->hierarchy));
-      loaded->stats = count;
+  const auto snapshot = context.store.snapshot();
+  const store::Series* stats = nullptr;
+  if (!metadata.empty()) {
+    SONDE_TRY(tag, find_series(*snapshot, found->run, metadata));
+    stats = tag.series;
+  }
+  const uint64_t mark = found->revision + (stats ? stats->revision() << 32 : 0);
+  GraphCache& cache = context.services.graphs();
+  const auto is_wanted = [&](const GraphCache::Parsed& one) {
+    return one.id == id && one.metadata == metadata;
+  };
+  {
+    const std::lock_guard lock(cache.mutex);
+    const auto kept = std::ranges::find_if(cache.parsed, is_wanted);
+    if (kept != cache.parsed.end() && kept->mark == mark) {
+      cache.parsed.splice(cache.parsed.begin(), cache.parsed, kept);
+      return kept->graph;
     }
-    return loaded;
-  });
+  }
+  SONDE_TRY(loaded, parsed_graph(context, *found, stats));
+  const std::lock_guard lock(cache.mutex);
+  std::erase_if(cache.parsed, is_wanted);
+  cache.parsed.push_front({std::string(id), std::string(metadata), mark, loaded});
+  if (cache.parsed.size() > kKeptGraphs) cache.parsed.pop_back();
+  return loaded;
 }
 
 std::string keep_upload(const Context& context, std::string name, std::string graph_def) {
-  Uploads& all = uploads(context);
+  GraphCache& cache = context.services.graphs();
   std::string id = fmt::format("{:016x}", hash_of(graph_def));
-  const std::lock_guard lock(all.mutex);
-  for (const auto& upload : all.kept) {
+  const std::lock_guard lock(cache.mutex);
+  for (const auto& upload : cache.uploads) {
     if (upload.id == id) return id;
   }
-  all.kept.push_back({id, std::move(name), std::move(graph_def)});
-  if (all.kept.size() > kKeptUploads) all.kept.pop_front();
+  cache.uploads.push_back({id, std::move(name), std::move(graph_def)});
+  if (cache.uploads.size() > kKeptUploads) cache.uploads.pop_front();
   return id;
 }
 

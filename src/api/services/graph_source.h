@@ -2,7 +2,10 @@
 // at.
 #pragma once
 
+#include <deque>
+#include <list>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +28,22 @@ struct LoadedGraph {
   graph::Model model;
   graph::Hierarchy hierarchy;
   uint64_t stats = 0;  // nodes of the run metadata laid over it
+};
+
+// Parsed graphs, most recently used first, and uploads, oldest first. Only what was read without an
+// error is kept: what is missing now may be logged in a moment. One a server.
+struct GraphCache {
+  struct Parsed {
+    std::string id, metadata;
+    uint64_t mark = 0;  // the graph's revision, and that of its run metadata
+    std::shared_ptr<const LoadedGraph> graph;
+  };
+  struct Upload {
+    std::string id, name, bytes;
+  };
+  std::mutex mutex;  // guards: parsed, uploads
+  std::list<Parsed> parsed;
+  std::deque<Upload> uploads;
 };
 
 std::vector<GraphEntry> graph_entries(const Context& context);

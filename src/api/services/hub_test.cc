@@ -110,7 +110,8 @@ TEST_CASE("GET events: hello, changes, resuming, and nothing after the client ha
   Settings settings;
   settings.boot = "hub-test";
   ThreadPool pool("test", 1);
-  const Context context{store, settings, pool};
+  Services services(store, settings);
+  const Context context{store, settings, pool, services};
   Request request;
   request.path = "/api/v1/events";
   const auto ask = [&](Client& client) {
@@ -146,11 +147,11 @@ TEST_CASE("GET events: hello, changes, resuming, and nothing after the client ha
     }
   }
   SUBCASE("what is saved in the sidecar is told") {
-    State::of(context).hub().broadcast("sidecar", "{\"etag\":\"x\"}");
+    services.state().hub().broadcast("sidecar", "{\"etag\":\"x\"}");
     CHECK(one.wait_for("event: sidecar\ndata: {\"etag\":\"x\"}"));
   }
   handle_one.reset();
-  CHECK(State::of(context).hub().clients() == 0);
+  CHECK(services.state().hub().clients() == 0);
   CHECK(!store.publish({99, {}, {store::RunId{5}}, {}, {}}));
 }
 

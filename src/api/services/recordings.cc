@@ -15,13 +15,6 @@ std::string_view name_of(RecordingState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
-Recordings& Recordings::of(const Context& context) {
-  const auto kept = context.memo->get<std::shared_ptr<Recordings>>(
-      "recordings", 0,
-      [](const std::shared_ptr<Recordings>*) { return std::make_shared<Recordings>(); });
-  return **kept;
-}
-
 Recordings::~Recordings() = default;  // the thread is stopped and joined first
 
 Result<Recording> Recordings::start(const Context& context, capture::Plan plan,
@@ -53,14 +46,14 @@ Result<Recording> Recordings::start(const Context& context, capture::Plan plan,
   if (entries_.size() > kKept) entries_.pop_back();
   const Recording begun = copy_of(*entry);
   std::jthread before = std::move(thread_);  // is over, and joined below without the lock
-  thread_ = std::jthread([this, entry, plan = std::move(plan),
-                          prefix = chosen->name.empty() ? "" : chosen->name + "/",
-                          looks = Captures::of(context).looks()](const std::stop_token& stop) {
-    run(*entry, plan, stop);
-    // The list of sessions has grown before anybody is told that this is over.
-    ++*looks;
-    finish(*entry, prefix);
-  });
+  thread_ = std::jthread(
+      [this, entry, plan = std::move(plan), prefix = chosen->name.empty() ? "" : chosen->name + "/",
+       looks = context.services.captures().looks()](const std::stop_token& stop) {
+        run(*entry, plan, stop);
+        // The list of sessions has grown before anybody is told that this is over.
+        ++*looks;
+        finish(*entry, prefix);
+      });
   lock.unlock();
   return begun;
 }

@@ -32,7 +32,6 @@ struct Recording {
 
 class Recordings {
  public:
-  static Recordings& of(const Context& context);
   ~Recordings();
 
   // Writes below the root of that name, or the first. kBusy while another one runs; kForbidden with

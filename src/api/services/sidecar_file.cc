@@ -56,9 +56,8 @@ std::string state_folder_of(const store::Options& options) {
   return folder + "/" + sha256_hex(names).substr(0, 16);
 }
 
-SidecarFile::SidecarFile(const Context& context) {
-  const auto& options = context.store.options();
-  const std::string& wish = context.settings.sidecar;
+SidecarFile::SidecarFile(const store::Options& options, const Settings& settings) {
+  const std::string& wish = settings.sidecar;
   // Several roots have no common folder to put it in.
   const bool own =
       wish.empty() && options.roots.size() == 1 && !io::is_remote(options.roots[0].path);
@@ -69,10 +68,10 @@ SidecarFile::SidecarFile(const Context& context) {
     const std::string folder = state_folder_of(options);
     path_ = folder.empty() ? "" : folder + "/sidecar.json";
   }
-  writable_ = !path_.empty() && io::may_write_at(path_) && !context.settings.read_only_sidecar;
+  writable_ = !path_.empty() && io::may_write_at(path_) && !settings.read_only_sidecar;
   if (path_.empty()) {
     why_not_ = "there is no place to keep the sidecar: set HOME, or give a folder with --sidecar";
-  } else if (context.settings.read_only_sidecar) {
+  } else if (settings.read_only_sidecar) {
     why_not_ = "the sidecar is read-only: the program was started so";
   } else {
     why_not_ = fmt::format("'{}' cannot be written", path_);

@@ -15,7 +15,7 @@ namespace sonde::api::v1 {
 
 class SidecarFile {
  public:
-  explicit SidecarFile(const Context& context);
+  SidecarFile(const store::Options& options, const Settings& settings);
 
   struct Document {
     JsonValue value;

@@ -39,15 +39,6 @@ void note_steps(const store::Series& series, TagRow& row) {
 
 }  // namespace
 
-State& State::of(const Context& context) {
-  static std::mutex mutex;  // guards: states
-  static std::map<std::string, std::unique_ptr<State>> states;
-  const std::lock_guard lock(mutex);
-  auto& state = states[context.settings.boot];
-  if (!state) state = std::make_unique<State>(context);
-  return *state;
-}
-
 namespace {
 
 std::string job_text(const JobStatus& status) {
@@ -62,12 +53,12 @@ std::string job_text(const JobStatus& status) {
 
 }  // namespace
 
-State::State(const Context& context)
-    : sidecar_(context),
+State::State(const store::Options& options, const Settings& settings)
+    : sidecar_(options, settings),
       hub_(std::make_unique<Hub>()),
       jobs_(std::make_unique<Jobs>(
           [this](const JobStatus& status) { hub_->broadcast("job", job_text(status)); })) {
-  const std::string folder = state_folder_of(context.store.options());
+  const std::string folder = state_folder_of(options);
   if (folder.empty()) return;
   slots_path_ = folder + "/slots.json";
   const auto text = io::read_whole(slots_path_, kMaxSlotBytes);

@@ -1,5 +1,5 @@
 // What one server remembers for /api/v1 beyond the store: numbers of tags, runs that have gone,
-// colour slots, the sidecar, the event stream, jobs. Thread-safe; lives as long as the process.
+// colour slots, the sidecar, the event stream, jobs. Thread-safe; one a server (services.h).
 #pragma once
 
 #include <map>
@@ -34,10 +34,7 @@ struct TagRow {
 
 class State {
  public:
-  // The state of the server that `context` belongs to.
-  static State& of(const Context& context);
-
-  explicit State(const Context& context);
+  State(const store::Options& options, const Settings& settings);
   ~State();
 
   uint32_t tag_id(std::string_view name, std::string_view kind);

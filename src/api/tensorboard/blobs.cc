@@ -126,7 +126,7 @@ std::shared_ptr<const query::SequenceLengths> lengths_of(const Context& context,
                                                          const store::RunSnapshot& run,
                                                          const store::Series& series) {
   const std::string key = "lengths/" + run.name + std::string(1, '\0') + series.tag();
-  return context.memo->get<query::SequenceLengths>(
+  return context.services.memo().get<query::SequenceLengths>(
       key, series.revision(), [&](const query::SequenceLengths* earlier) {
         return query::sequence_lengths(context.store.blobs(), series, earlier);
       });

@@ -79,7 +79,7 @@ Answer capture_profile(const Context& context, const Request& request) {
     return said(403, "error", "captures are not started by other web sites");
   auto plan = plan_of(request);
   if (!plan) return said(400, "error", plan.error().text);
-  Recordings& recordings = Recordings::of(context);
+  Recordings& recordings = context.services.recordings();
   const auto begun = recordings.start(context, std::move(*plan));
   if (!begun) return said(status_of(begun.error().code), "error", begun.error().text);
   // xprof answers 500 when a capture fails, and its page shows the sentence.

@@ -99,19 +99,20 @@ using Names = std::set<std::string, std::less<>>;
 
 // Walking every series is remembered for a revision; the other two look at the disk.
 Names plugins_with_data(const Context& context, const store::Snapshot& snapshot) {
-  Names names = *context.memo->get<Names>("core/plugins", snapshot.revision, [&](const Names*) {
-    Names found;
-    for (const auto& run : snapshot.runs) {
-      for (const auto& series : run->series) {
-        const store::Metadata& metadata = series->metadata();
-        if (metadata.data_class != store::DataClass::kUnknown &&
-            found.find(metadata.plugin) == found.end()) {
-          found.insert(metadata.plugin);
+  Names names =
+      *context.services.memo().get<Names>("core/plugins", snapshot.revision, [&](const Names*) {
+        Names found;
+        for (const auto& run : snapshot.runs) {
+          for (const auto& series : run->series) {
+            const store::Metadata& metadata = series->metadata();
+            if (metadata.data_class != store::DataClass::kUnknown &&
+                found.find(metadata.plugin) == found.end()) {
+              found.insert(metadata.plugin);
+            }
+          }
         }
-      }
-    }
-    return found;
-  });
+        return found;
+      });
   if (has_projector_data(context, snapshot)) names.insert("projector");
   if (has_profile_data(context, snapshot)) names.insert("profile");
   return names;

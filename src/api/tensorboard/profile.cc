@@ -30,7 +30,7 @@ Answer runs(const Context& context, const Request&) {
   std::string out;
   JsonWriter json(out);
   json.array([&] {
-    for (const Captures::Entry& entry : *Captures::of(context).list(context)) {
+    for (const Captures::Entry& entry : *context.services.captures().list(context)) {
       if (is_listed(entry)) json.string(entry.id);
     }
   });
@@ -40,7 +40,7 @@ Answer runs(const Context& context, const Request&) {
 Result<std::shared_ptr<const Capture>> capture_of(const Context& context, const Request& request) {
   const auto run = request.param("run");
   if (!run || run->empty()) return fail(Code::kInvalid, "the parameter run is missing");
-  return Captures::of(context).load(context, *run);
+  return context.services.captures().load(context, *run);
 }
 
 // xprof's order of tools; the trace viewer is a page of its own there.
@@ -232,7 +232,7 @@ constexpr Route kRoutes[] = {
 }  // namespace
 
 bool has_profile_data(const Context& context, const store::Snapshot&) {
-  const auto entries = Captures::of(context).list(context);
+  const auto entries = context.services.captures().list(context);
   return std::any_of(entries->begin(), entries->end(), is_listed);
 }
 

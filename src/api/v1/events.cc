@@ -50,7 +50,7 @@ Pending difference(State& state, const store::Snapshot& snapshot, uint64_t since
 
 Answer events(const Context& context, const Request& request) {
   const auto snapshot = context.store.snapshot();
-  State& state = State::of(context);
+  State& state = context.services.state();
   const std::string& boot = context.settings.boot;
   const std::string id = boot + "." + std::to_string(snapshot->revision);
   const bool resumes =

@@ -48,7 +48,8 @@ Answer list(const Context& context, const Request&) {
 Answer upload(const Context& context, const Request& request) {
   SONDE_ANSWER(allowed, may_write(request).map([] { return true; }));
   (void)allowed;
-  std::string bytes = request.body;
+  SONDE_ANSWER(const content, request.content());
+  std::string bytes(content);
   // Text or binary is told by content: a GraphDef's first byte is a field key, never a letter.
   const bool is_text = !bytes.empty() && bytes.find('\0') == std::string::npos &&
                        bytes.find("node") != std::string::npos && bytes.find('{') < 64;
@@ -375,7 +376,7 @@ Answer one(const Context& context, const Request& request) {
 
 constexpr Route kRoutes[] = {
     {"GET", "/api/v1/graphs", list},
-    {"POST", "/api/v1/graphs", upload},
+    {"POST", "/api/v1/graphs", upload, kMaxUploadBytes},
     {"GET", "/api/v1/graphs/*", one},
     {"POST", "/api/v1/graphs/*", one},
 };

@@ -48,8 +48,9 @@ Answer error(const Error& error, std::string_view where, std::string_view fix) {
 }
 
 Result<JsonValue> object_of(const Request& request) {
-  if (request.body.empty()) return JsonValue::object();
-  SONDE_TRY(body, read_json(request.body));
+  SONDE_TRY(content, request.content());
+  if (content.empty()) return JsonValue::object();
+  SONDE_TRY(body, read_json(content));
   if (!body.is_object()) return fail(Code::kInvalid, "the body is not a JSON object");
   return body;
 }

@@ -85,8 +85,13 @@ class Loader {
   void add_stdin() {
     std::string text;
     char piece[1 << 16];
-    for (size_t got; (got = std::fread(piece, 1, sizeof piece, stdin)) > 0;)
+    for (size_t got; (got = std::fread(piece, 1, sizeof piece, stdin)) > 0;) {
       text.append(piece, got);
+      if (text.size() <= kMostUnpacked) continue;
+      sources_.problems.push_back(
+          fmt::format("standard input: longer than {} bytes; give a file", kMostUnpacked));
+      return;
+    }
     if (text.starts_with("\x1f\x8b")) {
       auto unpacked = io::gunzipped(as_bytes(text), kMostUnpacked, nullptr);
       if (!unpacked) {
@@ -131,7 +136,12 @@ class Loader {
     }
     if (!content->damage.empty()) sources_.problems.push_back(path + ": " + content->damage);
     auto kept = std::make_shared<io::Content>(std::move(*content));
+    const size_t before = sources_.runs.size();
     add_content(path, kept->bytes(), kept, found);
+    if (auto whole = kept->check_whole(path); !whole) {
+      sources_.runs.resize(before);
+      sources_.problems.push_back(whole.error().text);
+    }
   }
 
   void add_content(const std::string& path, Bytes bytes, const std::shared_ptr<io::Content>& kept,

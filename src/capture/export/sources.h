@@ -23,7 +23,7 @@ struct Run {
   // Time 0 of the trace on the producer's clock; of run metadata that clock need not be Unix time.
   std::optional<int64_t> clock_ns;
   std::shared_ptr<const imports::StepStats> stats;  // of run metadata; views into `content`
-  std::shared_ptr<const void> content;
+  std::shared_ptr<const io::Content> content;
   uint64_t bytes = 0;
 
   Picos begin() const { return trace->first_begin(); }

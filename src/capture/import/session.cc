@@ -229,6 +229,10 @@ Result<trace::Host> load_event_files(const std::vector<const CaptureFile*>& file
     for (const io::Content& content : contents) content.pass(part);
   };
   fill_trace(runs, options, builder);
+  for (size_t i = 0; i < contents.size(); ++i) {
+    if (auto whole = contents[i].check_whole(files[i]->path); !whole)
+      return fail(std::move(whole).error());
+  }
   for (io::Content& content : contents) content.forget();
   host.name = "localhost";
   host.file = files.front()->path;
@@ -329,9 +333,12 @@ Result<trace::Host> load_capture(const CaptureFile& file, ThreadPool* pool) {
   const std::string name = fs::path(file.path).filename().string();
   trace::Host host;
   host.file_bytes = content.bytes().size();
-  SONDE_TRY(trace,
-            import_trace({name, content.bytes(), pool, [&](Bytes part) { content.pass(part); },
-                          [&] { content.forget(); }}));
+  auto imported =
+      import_trace({name, content.bytes(), pool, [&](Bytes part) { content.pass(part); },
+                    [&] { content.forget(); }});
+  // First: a file that was cut makes no sense to its importer either.
+  if (auto whole = content.check_whole(file.path); !whole) return fail(std::move(whole).error());
+  SONDE_TRY(trace, std::move(imported));
   host.name = !file.host.empty() ? file.host : std::string(trace.host());
   if (host.name.empty()) host.name = "localhost";
   host.file = file.path;

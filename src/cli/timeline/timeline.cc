@@ -47,6 +47,10 @@ int write_as_tensorflow(const Sources& sources, const Options& options) {
   if (!out) return failed(out.error().text);
   write_tf(sources.runs, {!options.hides_dataflow, options.shows_memory}, *out);
   if (auto done = out->finish(); !done) return failed(done.error().text);
+  for (const Run& run : sources.runs) {
+    const auto whole = run.content ? run.content->check_whole(run.source) : Result<void>();
+    if (!whole) return failed(whole.error().text);
+  }
   return report_losses(sources, {});
 }
 
@@ -56,6 +60,7 @@ Result<void> verify(const Options& options, const Written& written, ThreadPool& 
     return fail(Code::kInvalid, "--verify reads Chrome and Perfetto files, not this output");
   SONDE_TRY(content, io::read_content(options.out));
   SONDE_TRY(trace, imports::import_trace({options.out, content.bytes(), &pool}));
+  if (auto whole = content.check_whole(options.out); !whole) return fail(std::move(whole).error());
   uint64_t slices = 0, total_ps = 0;
   for (uint32_t s = 0; s < trace.slice_count(); ++s) {
     ++slices;

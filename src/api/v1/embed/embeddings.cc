@@ -18,7 +18,6 @@ namespace sonde::api::v1 {
 namespace {
 
 constexpr std::string_view kPrefix = "/api/v1/embeddings/";
-constexpr uint64_t kMaxUpload = uint64_t{1} << 30;
 constexpr uint64_t kMaxVectorBytes = uint64_t{256} << 20;  // of one answer
 constexpr int64_t kMaxNeighbours = 10000;
 
@@ -225,8 +224,9 @@ Answer upload(const Context& context, const Request& request) {
   if (const auto allowed = may_write(request); !allowed) return error(allowed.error());
   SONDE_ANSWER(const dims, integer_param(request, "dims", 0));
   if (dims < 0) return error({Code::kInvalid, "'dims' is negative"}, "dims");
-  SONDE_ANSWER(
-      id, keep_vectors(context, name_param(request), request.body, static_cast<uint64_t>(dims)));
+  SONDE_ANSWER(const content, request.content());
+  SONDE_ANSWER(id,
+               keep_vectors(context, name_param(request), content, static_cast<uint64_t>(dims)));
   SONDE_ANSWER(const loaded, loaded_embedding(context, id));
   return describe(context, *loaded);
 }
@@ -240,16 +240,17 @@ Answer post_one(const Context& context, const Request& request) {
   if (const auto allowed = may_write(request); !allowed) return error(allowed.error());
   std::string_view id = std::string_view(request.path).substr(kPrefix.size());
   id = id.substr(0, id.find('/'));
-  if (const auto kept = keep_labels(context, id, request.body); !kept) return error(kept.error());
+  SONDE_ANSWER(const content, request.content());
+  if (const auto kept = keep_labels(context, id, content); !kept) return error(kept.error());
   SONDE_ANSWER(const loaded, loaded_embedding(context, id));
   return describe(context, *loaded);
 }
 
 constexpr Route kRoutes[] = {
     {"GET", "/api/v1/embeddings", list},
-    {"POST", "/api/v1/embeddings", upload, kMaxUpload},
+    {"POST", "/api/v1/embeddings", upload, kMaxUploadBytes},
     {"GET", "/api/v1/embeddings/*", one},
-    {"POST", "/api/v1/embeddings/*", post_one, uint64_t{128} << 20},
+    {"POST", "/api/v1/embeddings/*", post_one, kMaxUploadBytes},
 };
 
 }  // namespace

@@ -41,7 +41,7 @@ Answer list(const Context& context, const Request&) {
   std::string body;
   JsonWriter json(body);
   json.array([&] {
-    for (const JobStatus& status : State::of(context).jobs().list())
+    for (const JobStatus& status : context.services.state().jobs().list())
       json.object([&] { write_status(json, status); });
   });
   Answer answer = Answer::json(std::move(body));
@@ -55,7 +55,7 @@ Answer start(const Context& context, const Request& request) {
   SONDE_ANSWER(const id, text_in(body, "embedding"));
   SONDE_ANSWER(embedding, loaded_embedding(context, id));
   SONDE_ANSWER(job, job_request(body, std::move(embedding)));
-  auto status = State::of(context).jobs().start(std::move(job));
+  auto status = context.services.state().jobs().start(std::move(job));
   if (!status) {
     Answer answer = error(status.error(), "", "wait, or cancel one: DELETE jobs/<job>");
     if (status.error().code == Code::kBusy) answer.headers.emplace_back("Retry-After", "5");
@@ -81,7 +81,7 @@ Result<Target> target_of(const Request& request) {
 
 Answer positions(const Context& context, const Request& request, uint64_t id) {
   SONDE_ANSWER(const after, integer_param(request, "after", 0));
-  SONDE_ANSWER(found, State::of(context).jobs().positions(
+  SONDE_ANSWER(found, context.services.state().jobs().positions(
                           id, static_cast<uint64_t>(std::max<int64_t>(0, after))));
   if (!found) {
     Answer none;
@@ -124,7 +124,7 @@ Answer look(const Context& context, const Request& request) {
   SONDE_ANSWER(const target, target_of(request));
   if (target.rest == "/positions") return positions(context, request, target.id);
   if (!target.rest.empty()) return error({Code::kNotFound, "there is no such route"}, request.path);
-  SONDE_ANSWER(const status, State::of(context).jobs().status(target.id));
+  SONDE_ANSWER(const status, context.services.state().jobs().status(target.id));
   return status_answer(status);
 }
 
@@ -147,14 +147,14 @@ Answer change(const Context& context, const Request& request) {
   if (rounds < 0 || rounds > 100)
     return error({Code::kInvalid, "'perturb' must lie between 0 and 100 rounds"});
   wanted.perturb = static_cast<int>(rounds);
-  SONDE_ANSWER(const status, State::of(context).jobs().change(target.id, wanted));
+  SONDE_ANSWER(const status, context.services.state().jobs().change(target.id, wanted));
   return status_answer(status);
 }
 
 Answer cancel(const Context& context, const Request& request) {
   if (const auto allowed = may_write(request); !allowed) return error(allowed.error());
   SONDE_ANSWER(const target, target_of(request));
-  SONDE_ANSWER(const status, State::of(context).jobs().cancel(target.id));
+  SONDE_ANSWER(const status, context.services.state().jobs().cancel(target.id));
   return status_answer(status);
 }
 

@@ -61,7 +61,7 @@ Answer list(const Context& context, const Request&) {
       for (const auto& root : context.store.options().roots) json.string(root.name);
     });
     json.key("captures").array([&] {
-      for (const Recording& recording : Recordings::of(context).list())
+      for (const Recording& recording : context.services.recordings().list())
         write_recording(json, recording);
     });
     json.key("watched").array([&] {
@@ -112,7 +112,8 @@ Answer start(const Context& context, const Request& request) {
   }
   SONDE_ANSWER(options, options_in(body));
   plan.options = std::move(options);
-  SONDE_ANSWER(const recording, Recordings::of(context).start(context, std::move(plan), root));
+  SONDE_ANSWER(const recording,
+               context.services.recordings().start(context, std::move(plan), root));
   return recording_answer(recording, 202);
 }
 
@@ -128,14 +129,14 @@ Result<uint64_t> id_of(const Request& request) {
 
 Answer look(const Context& context, const Request& request) {
   SONDE_ANSWER(const id, id_of(request));
-  SONDE_ANSWER(const recording, Recordings::of(context).look(id));
+  SONDE_ANSWER(const recording, context.services.recordings().look(id));
   return recording_answer(recording);
 }
 
 Answer cancel(const Context& context, const Request& request) {
   if (const auto allowed = may_write(request); !allowed) return error(allowed.error());
   SONDE_ANSWER(const id, id_of(request));
-  SONDE_ANSWER(const recording, Recordings::of(context).cancel(id));
+  SONDE_ANSWER(const recording, context.services.recordings().cancel(id));
   return recording_answer(recording);
 }
 

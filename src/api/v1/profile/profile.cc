@@ -32,7 +32,7 @@ Answer sessions(const Context& context, const Request&) {
   std::string body;
   JsonWriter json(body);
   json.array([&] {
-    for (const Captures::Entry& entry : *Captures::of(context).list(context)) {
+    for (const Captures::Entry& entry : *context.services.captures().list(context)) {
       json.object([&] {
         json.key("id").string(entry.id);
         json.key("run").string(entry.files.run);
@@ -69,7 +69,7 @@ Answer sessions(const Context& context, const Request&) {
 
 Answer tools(const Context& context, const Request& request) {
   SONDE_ANSWER(id, text_param(request, "session"));
-  SONDE_ANSWER(capture, Captures::of(context).load(context, id));
+  SONDE_ANSWER(capture, context.services.captures().load(context, id));
   std::string body;
   JsonWriter json(body);
   json.object([&] {
@@ -135,7 +135,7 @@ Result<std::optional<Captures::Part>> part_of(std::string_view begin, std::strin
 
 Result<profile::Report> run(const Context& context, const Wanted& wanted,
                             std::string_view tool_name, const profile::Options& options) {
-  Captures& captures = Captures::of(context);
+  Captures& captures = context.services.captures();
   SONDE_TRY(capture, wanted.part ? captures.part(context, wanted.session, *wanted.part)
                                  : captures.load(context, wanted.session));
   const profile::Tool* tool = profile::find_tool(tool_name);
@@ -150,8 +150,8 @@ Answer report(const Context& context, const Request& request) {
   if (tool == "compare") {
     if (baseline.empty())
       return error({Code::kInvalid, "compare needs the parameter baseline"}, "baseline", kWhere);
-    SONDE_ANSWER(now, Captures::of(context).load(context, session));
-    SONDE_ANSWER(before, Captures::of(context).load(context, baseline));
+    SONDE_ANSWER(now, context.services.captures().load(context, session));
+    SONDE_ANSWER(before, context.services.captures().load(context, baseline));
     return answer_of(
         context, profile::to_v1_json(profile::compare(before->session, now->session), kInlineRows));
   }

@@ -86,7 +86,7 @@ void write_host(JsonWriter& json, const trace::Host& host) {
 
 Answer information(const Context& context, const Request& request) {
   SONDE_ANSWER(id, text_param(request, "session"));
-  Captures& captures = Captures::of(context);
+  Captures& captures = context.services.captures();
   SONDE_ANSWER(capture, captures.load(context, id));
   const auto entries = captures.list(context);
   const Captures::Entry* entry = nullptr;
@@ -110,7 +110,7 @@ Answer information(const Context& context, const Request& request) {
 
 Answer progress(const Context& context, const Request& request) {
   SONDE_ANSWER(id, text_param(request, "session"));
-  const Captures::Progress now = Captures::of(context).progress(id);
+  const Captures::Progress now = context.services.captures().progress(id);
   std::string body;
   JsonWriter json(body);
   json.object([&] {

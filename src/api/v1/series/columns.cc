@@ -199,7 +199,7 @@ void write_list(JsonWriter& json, std::string_view name, const std::vector<query
 void write_head(JsonWriter& json, const Context& context, uint64_t revision,
                 const query::Picture& picture, std::string_view xscale) {
   const auto& lines = picture.lines;
-  State& state = State::of(context);
+  State& state = context.services.state();
   json.key("boot").string(context.settings.boot);
   json.key("rev").number(revision);
   json.key("px").number(static_cast<uint64_t>(picture.px));
@@ -311,7 +311,7 @@ Answer nearest(const Context& context, const Request& request) {
                                    nullptr);
     found[i] = nearest_point(lens, question.axis, *at->number(), question.smoothing);
   });
-  State& state = State::of(context);
+  State& state = context.services.state();
   std::string text;
   JsonWriter json(text);
   const auto list = [&](std::string_view name, auto&& write) {

@@ -52,7 +52,7 @@ Answer first_columns(const Context& context, const Request& request) {
   if (!question.is_object()) return error({Code::kInvalid, "'question' is not a JSON object"});
   SONDE_ANSWER(const most, integer_param(request, "most", 50));
   const auto snapshot = context.store.snapshot();
-  const auto tags = State::of(context).tags(*snapshot);
+  const auto tags = context.services.state().tags(*snapshot);
   const auto tag =
       std::ranges::find_if(*tags, [](const TagRow& row) { return row.kind == "scalar"; });
   if (tag == tags->end()) return error({Code::kNotFound, "there is no scalar tag"});

@@ -140,7 +140,7 @@ void write_saved(JsonWriter& json, const JsonValue& layouts) {
 
 Answer layouts(const Context& context, const Request&) {
   const auto snapshot = context.store.snapshot();
-  const auto saved = State::of(context).sidecar().read();
+  const auto saved = context.services.state().sidecar().read();
   std::string body;
   JsonWriter json(body);
   json.object([&] {

@@ -19,8 +19,6 @@ namespace sonde::api::v1 {
 namespace {
 
 constexpr double kLiveSeconds = 60;
-constexpr uint64_t kMaxBodyBytes = 32u << 20;
-constexpr uint64_t kMaxUploadBytes = 1u << 30;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -28,7 +26,7 @@ double seconds_now() {
 
 Answer info(const Context& context, const Request&) {
   const auto snapshot = context.store.snapshot();
-  const SidecarFile& sidecar = State::of(context).sidecar();
+  const SidecarFile& sidecar = context.services.state().sidecar();
   std::string body;
   JsonWriter json(body);
   json.object([&] {
@@ -87,7 +85,7 @@ void write_run(JsonWriter& json, const store::RunSnapshot& run, int64_t slot, do
 Answer runs(const Context& context, const Request& request) {
   SONDE_ANSWER(const since, integer_param(request, "since", -1));
   const auto snapshot = context.store.snapshot();
-  State& state = State::of(context);
+  State& state = context.services.state();
   const std::vector<int64_t> slots = state.slots(*snapshot);
   const double now = seconds_now();
   std::string body;
@@ -131,7 +129,7 @@ void write_intervals(JsonWriter& json, const std::vector<uint32_t>& ids) {
 uint32_t samples_of(const Context& context, const TagRow& tag) {
   const bool media = tag.kind == "image" || tag.kind == "audio";
   if ((!media && tag.kind != "mesh") || !tag.newest) return 0;
-  return *context.memo->get<uint32_t>(
+  return *context.services.memo().get<uint32_t>(
       fmt::format("v1/samples/{}", tag.id), tag.runs.size(), [&](const uint32_t* earlier) {
         const auto points = points_of(*tag.newest, store::View::kNewest);
         if (points.empty()) return earlier ? *earlier : 0u;
@@ -180,7 +178,7 @@ void write_tag(JsonWriter& json, const Context& context, const TagRow& tag) {
 Answer tags(const Context& context, const Request& request) {
   SONDE_ANSWER(const since, integer_param(request, "since", -1));
   const auto snapshot = context.store.snapshot();
-  const auto rows = State::of(context).tags(*snapshot);
+  const auto rows = context.services.state().tags(*snapshot);
   std::string body;
   JsonWriter json(body);
   json.object([&] {

@@ -14,7 +14,7 @@ Answer document_answer(SidecarFile::Document document) {
 }
 
 Answer read(const Context& context, const Request&) {
-  SONDE_ANSWER(document, State::of(context).sidecar().read());
+  SONDE_ANSWER(document, context.services.state().sidecar().read());
   return document_answer(std::move(document));
 }
 
@@ -23,7 +23,7 @@ Answer patch(const Context& context, const Request& request) {
   SONDE_ANSWER(const body, read_json(request.body));
   std::optional<std::string_view> if_match;
   if (const auto header = request.header("if-match"); !header.empty()) if_match = header;
-  State& state = State::of(context);
+  State& state = context.services.state();
   auto document = state.sidecar().patch(body, if_match);
   if (!document) {
     const bool forbidden = document.error().code == Code::kForbidden;

@@ -78,7 +78,7 @@ RowList list_rows(const store::Snapshot& snapshot, std::shared_ptr<const query::
 
 std::shared_ptr<const query::ParamIndex> params_of(const Context& context,
                                                    const store::Snapshot& snapshot) {
-  return context.memo->get<query::ParamIndex>(
+  return context.services.memo().get<query::ParamIndex>(
       "v1/params", snapshot.revision,
       [&](const query::ParamIndex* earlier) { return query::index_params(snapshot, earlier); });
 }
@@ -87,11 +87,12 @@ TableRows::TableRows(const Context& context, std::shared_ptr<const store::Snapsh
                      RowKind kind, const std::vector<std::string>& statuses)
     : snapshot_(std::move(snapshot)),
       params_(params_of(context, *snapshot_)),
-      slots_(State::of(context).slots(*snapshot_)),
+      slots_(context.services.state().slots(*snapshot_)),
       source_(source_of(context)) {
   now_s_ =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  if (auto document = State::of(context).sidecar().read()) sidecar_ = std::move(document->value);
+  if (auto document = context.services.state().sidecar().read())
+    sidecar_ = std::move(document->value);
   const auto make = [&](const RowList*) { return list_rows(*snapshot_, params_, kind, statuses); };
   if (!statuses.empty()) {
     list_ = std::make_shared<const RowList>(make(nullptr));
@@ -100,7 +101,7 @@ TableRows::TableRows(const Context& context, std::shared_ptr<const store::Snapsh
   const std::string key = kind == RowKind::kRuns       ? "v1/rows/runs"
                           : kind == RowKind::kSessions ? "v1/rows/sessions"
                                                        : "v1/rows/groups";
-  list_ = context.memo->get<RowList>(key, snapshot_->revision, make);
+  list_ = context.services.memo().get<RowList>(key, snapshot_->revision, make);
 }
 
 void TableRows::aggregate_by(Aggregate aggregate, std::optional<query::MetricSpec> chooser) {

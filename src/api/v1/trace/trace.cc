@@ -22,8 +22,9 @@ using trace::TrackId;
 Answer upload(const Context& context, const Request& request) {
   if (auto allowed = may_write(request); !allowed) return error(allowed.error());
   const std::string name(request.param("name").value_or("dropped file"));
-  SONDE_ANSWER(id, Captures::of(context).keep_upload(context, name, request.body,
-                                                     request.param("into").value_or("")));
+  SONDE_ANSWER(content, request.content());
+  SONDE_ANSWER(id, context.services.captures().keep_upload(context, name, as_bytes(content),
+                                                           request.param("into").value_or("")));
   std::string body;
   JsonWriter json(body);
   json.object([&] { json.key("session").string(id); });
@@ -70,15 +71,20 @@ Answer tracks(const Context& context, const Request& request) {
 }
 
 // The categories of the trace's labels, each once, in the order of the labels.
-std::vector<trace::StringId> categories_of(const Trace& trace) {
-  std::vector<trace::StringId> categories;
-  for (const trace::Label& label : trace.labels()) {
-    if (label.category != kNone &&
-        std::find(categories.begin(), categories.end(), label.category) == categories.end())
-      categories.push_back(label.category);
+struct Categories {
+  explicit Categories(const Trace& trace) : places(trace.string_count(), kNone) {
+    for (const trace::Label& label : trace.labels()) {
+      if (label.category >= places.size() || places[label.category] != kNone) continue;
+      places[label.category] = static_cast<uint32_t>(all.size());
+      all.push_back(label.category);
+    }
   }
-  return categories;
-}
+  int64_t place_of(trace::StringId category) const {  // -1: none
+    return category < places.size() ? int64_t{places[category]} : int64_t{-1};
+  }
+  std::vector<trace::StringId> all;
+  std::vector<uint32_t> places;  // by text, kNone for texts that are no category
+};
 
 Answer names(const Context& context, const Request& request) {
   SONDE_ANSWER(view, viewed(context, request));
@@ -97,15 +103,14 @@ Answer names(const Context& context, const Request& request) {
         json.string(view.trace->shown_name_of(labels[i]).substr(0, 200));
       }
     });
-    const auto categories = categories_of(*view.trace);
-    if (categories.empty()) return;
+    const Categories categories(*view.trace);
+    if (categories.all.empty()) return;
     json.key("categories").array([&] {
-      for (const trace::StringId one : categories) json.string(view.trace->text(one));
+      for (const trace::StringId one : categories.all) json.string(view.trace->text(one));
     });
     json.key("category").array([&] {  // of each name, -1: none
       for (size_t i = first; i < std::min(labels.size(), first + kMost); ++i) {
-        const auto at = std::find(categories.begin(), categories.end(), labels[i].category);
-        json.number(at == categories.end() ? int64_t{-1} : int64_t{at - categories.begin()});
+        json.number(categories.place_of(labels[i].category));
       }
     });
   });
@@ -138,13 +143,13 @@ Answer export_json(const Context& context, const Request& request) {
 // long.
 Effort lookup_cost(const Context& context, const Request& request) {
   const bool is_loaded =
-      Captures::of(context).is_loaded(request.param("session").value_or(std::string_view()));
+      context.services.captures().is_loaded(request.param("session").value_or(std::string_view()));
   return is_loaded ? Effort::kShort : Effort::kLong;
 }
 Effort effort_of_counting(const Context&, const Request&) { return Effort::kLong; }
 
 constexpr Route kRoutes[] = {
-    {"POST", "/api/v1/trace", upload},
+    {"POST", "/api/v1/trace", upload, kMaxUploadBytes, effort_of_counting},
     {"GET", "/api/v1/trace/tracks", tracks, kMaxBodyBytes, lookup_cost},
     {"GET", "/api/v1/trace/names", names, kMaxBodyBytes, lookup_cost},
     {"POST", "/api/v1/trace/view", trace_view, kMaxBodyBytes, lookup_cost},

@@ -43,7 +43,7 @@ Result<Viewed> viewed(const Context& context, const Request& request, Fresh fres
   SONDE_TRY(session, text_param(request, "session"));
   SONDE_TRY(host, integer_param(request, "host", 0));
   Viewed found;
-  Captures& captures = Captures::of(context);
+  Captures& captures = context.services.captures();
   SONDE_TRY(capture, fresh == Fresh::kNewest ? captures.load(context, session)
                                              : captures.shown(context, session));
   if (host < 0 || static_cast<size_t>(host) >= capture->viewers.size()) {
