@@ -4,6 +4,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "api/mcp/protocol.h"
+#include "api/services/upload_keeper.h"
 #include "api/tensorboard/areas.h"
 #include "api/v1/area.h"
 #include "codec/json.h"
@@ -95,6 +96,7 @@ std::optional<size_t> route_of(const Request& request) {
 }
 
 Answer handle(const Context& context, const Request& request) {
+  context.services.uploads().note_request();
   std::string allowed;
   for (const Route* route : routes_of(normal_path(request.path))) {
     if (fits(*route, request)) return route->handle(context, request);

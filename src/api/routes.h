@@ -14,6 +14,7 @@
 #include "api/answer.h"
 #include "api/services/services.h"
 #include "base/thread_pool.h"
+#include "io/address_policy.h"
 #include "log/store/store.h"
 
 namespace sonde::api {
@@ -26,8 +27,10 @@ struct Settings {
   std::string samples_per_plugin;  // as typed: "scalars=500,images=0"
   std::string sidecar;             // "", "off" or a folder
   bool read_only_sidecar = false;
-  std::string no_capture;  // why captures of running programs are refused; empty: they are not
-  std::string boot;        // random text per start
+  std::string no_capture;       // why captures of running programs are refused; empty: they are not
+  std::string boot;             // random text per start
+  io::AddressPolicy connect;    // where requests may make the server connect to
+  double keep_uploads_s = 600;  // uploads are forgotten this long after the last page closed
 };
 
 // What a handler may use. Everything in it is thread-safe and outlives every request.

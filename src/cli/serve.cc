@@ -152,6 +152,7 @@ api::Settings settings_of(const ServeOptions& o) {
   settings.samples_per_plugin = o.samples_per_plugin;
   settings.sidecar = o.sidecar;
   settings.read_only_sidecar = o.read_only;
+  settings.keep_uploads_s = o.keep_uploads_s;
   settings.boot = http::random_token().substr(0, 12);
   return settings;
 }
@@ -189,6 +190,10 @@ int run_server(const ServeOptions& o, const Args& args) {
   api::Settings settings = settings_of(o);
   settings.no_capture = reason_against_captures(o, *binding, *access);
   set_index(o.keeps_index, o.index_dir);
+  for (const std::string& range : o.allow_connect) {
+    if (auto allowed = settings.connect.allow(range); !allowed)
+      return failed("argument --allow_connect: " + allowed.error().text, 2);
+  }
   auto store = store::Store::open(store_options(o, std::move(roots)));
   if (!store) return failed(store.error().text);
   if (o.loads_before_serving) (*store)->wait_loaded();

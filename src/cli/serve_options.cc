@@ -89,6 +89,8 @@ void add_flags(Flags& flags, ServeOptions& o, std::string& port, std::string& re
   flags.text("unix_socket", o.unix_socket);
   flags.list("allow_host", o.allow_hosts);
   flags.list("frame_ancestors", o.frame_ancestors);
+  flags.list("allow_connect", o.allow_connect);
+  flags.real("keep_uploads", o.keep_uploads_s, 1);
   flags.choice("compression", o.compression, {"auto", "always", "never"});
   flags.text("sidecar", o.sidecar);
   flags.on("read_only", o.read_only);

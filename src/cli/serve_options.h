@@ -29,8 +29,9 @@ struct ServeOptions {
 
   std::string auth = "auto", auth_token_file;
   std::string certfile, keyfile, unix_socket;
-  std::vector<std::string> allow_hosts;
+  std::vector<std::string> allow_hosts, allow_connect;
   std::vector<std::string> frame_ancestors;  // further sites that may show the page in a frame
+  double keep_uploads_s = 600;
   std::string compression = "auto";
   std::string sidecar;
   bool read_only = false;

@@ -101,9 +101,8 @@ TEST_CASE("Markdown: beyond its size a text is shown as it was written, with a s
 }
 
 TEST_CASE("Markdown: what cannot be paired in time is shown as it was written, and quickly") {
-  for (const std::string_view piece :
-       {"[a](<", "[](", "<b", "<b =\"", "[a](\"", "[a]('x\" ", "_a*", "<!--", "<a href=\"x", "# a\n",
-        "[a]: b\n", "a\n---\n"}) {
+  for (const std::string_view piece : {"[a](<", "[](", "<b", "<b =\"", "[a](\"", "[a]('x\" ", "_a*",
+                                       "<!--", "<a href=\"x", "# a\n", "[a]: b\n", "a\n---\n"}) {
     CAPTURE(piece);
     std::string text;
     while (text.size() < 400'000) text += piece;

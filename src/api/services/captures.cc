@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "api/services/upload_keeper.h"
 #include "capture/import/registry.h"
 #include "capture/trace/clip.h"
 #include "io/mapped_file.h"
@@ -260,6 +261,12 @@ Captures::Progress Captures::progress(std::string_view id) {
 
 bool Captures::is_loaded(std::string_view id) { return in_memory(id) != nullptr; }
 
+void Captures::forget_uploads() {
+  const std::lock_guard lock(mutex_);
+  uploads_.clear();
+  std::erase_if(parts_, [](const KeptPart& part) { return part.key.starts_with("dropped/"); });
+}
+
 Result<std::string> Captures::keep_upload(const Context& context, std::string name, Bytes bytes,
                                           std::string_view into) {
   constexpr uint64_t kMostBytes = uint64_t{4} << 30;
@@ -290,6 +297,7 @@ Result<std::string> Captures::keep_upload(const Context& context, std::string na
   session.hosts.push_back(
       {name, name, bytes.size(), std::make_shared<const trace::Trace>(std::move(trace))});
   auto capture = std::make_shared<const Capture>(std::move(session));
+  context.services.uploads().note_upload();
   const std::lock_guard lock(mutex_);
   std::erase_if(uploads_, [&](const auto& upload) { return upload.first == id; });
   uploads_.emplace_back(id, std::move(capture));

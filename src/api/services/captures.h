@@ -88,6 +88,7 @@ class Captures {
   // of an earlier one, as a further host of that session.
   Result<std::string> keep_upload(const Context& context, std::string name, Bytes bytes,
                                   std::string_view into = {});
+  void forget_uploads();
 
  private:
   std::shared_ptr<const Capture> in_memory(std::string_view id);

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "api/services/embedding_sources.h"
+#include "api/services/upload_keeper.h"
 #include "api/v1/support.h"
 #include "embed/files/vectors.h"
 #include "io/file.h"
@@ -188,6 +189,7 @@ Result<std::string> keep_vectors(const Context& context, std::string name, std::
     loaded->labels.columns.push_back(query::label_column("label", vectors.labels));
   loaded->matrix = std::make_shared<const pj::Matrix>(std::move(vectors.matrix));
   std::string id = entry.id;
+  context.services.uploads().note_upload();
   EmbeddingCache& cache = context.services.embeddings();
   const std::lock_guard lock(cache.mutex);
   std::erase_if(cache.uploads, [&](const Loaded& l) { return l->entry.id == id; });

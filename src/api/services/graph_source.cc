@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/services/upload_keeper.h"
 #include "api/v1/support.h"
 #include "graph/graph_def.h"
 #include "graph/keras.h"
@@ -144,6 +145,7 @@ Result<std::shared_ptr<const LoadedGraph>> loaded_graph(const Context& context, 
 std::string keep_upload(const Context& context, std::string name, std::string graph_def) {
   GraphCache& cache = context.services.graphs();
   std::string id = fmt::format("{:016x}", hash_of(graph_def));
+  context.services.uploads().note_upload();
   const std::lock_guard lock(cache.mutex);
   for (const auto& upload : cache.uploads) {
     if (upload.id == id) return id;

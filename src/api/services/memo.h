@@ -20,7 +20,7 @@ namespace sonde::api {
 
 class Memo {
  public:
-  static constexpr size_t kMaxEntries = 32768;
+  static constexpr size_t kMaxEntries = 8192;
   static constexpr uint64_t kMaxTextBytes = uint64_t{256} << 20;
 
   template <class T>

@@ -32,6 +32,7 @@ Result<Recording> Recordings::start(const Context& context, capture::Plan plan,
     return fail(Code::kUnsupported, "a capture cannot be written to " + chosen->path +
                                         "; serve a local log directory to record into it");
   plan.logdir = chosen->path;
+  plan.policy = context.settings.connect;
   if (auto good = capture::check(plan.options); !good) return fail(std::move(good).error());
 
   std::unique_lock lock(mutex_);

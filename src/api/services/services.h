@@ -19,6 +19,7 @@ namespace sonde::api {
 struct Settings;
 class Captures;
 class Recordings;
+class UploadKeeper;
 
 namespace v1 {
 class State;
@@ -37,6 +38,7 @@ class Services {
   Memo& memo() const;                      // values that may be dropped at any time
   Captures& captures() const;              // loaded capture sessions and dropped ones
   Recordings& recordings() const;          // captures of running programs under way
+  UploadKeeper& uploads() const;           // forgets uploads when their pages are gone
   v1::State& state() const;                // tags, colours, sidecar, event stream, jobs
   v1::GraphCache& graphs() const;          // parsed graphs and uploaded ones
   v1::EmbeddingCache& embeddings() const;  // loaded embeddings and uploaded ones

@@ -1,6 +1,7 @@
 #include "api/services/state.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "api/services/hub.h"
 #include "api/services/jobs.h"
@@ -79,7 +80,35 @@ uint32_t State::tag_id(std::string_view name, std::string_view kind) {
   key.push_back('\0');
   key.append(name);
   const std::lock_guard lock(mutex_);
-  return tag_ids_.emplace(std::move(key), static_cast<uint32_t>(tag_ids_.size())).first->second;
+  const auto [at, is_new] = tag_ids_.emplace(std::move(key), next_tag_);
+  if (is_new) ++next_tag_;
+  return at->second;
+}
+
+// Logs that come and go for weeks must not be remembered for ever. A tag that comes back after so
+// many others gets another number, as after a restart.
+void State::forget_tags(const std::vector<TagRow>& present) {
+  if (tag_ids_.size() <= present.size() + kMaxGone) return;
+  std::unordered_set<uint32_t> ids;
+  for (const TagRow& row : present) ids.insert(row.id);
+  std::erase_if(tag_ids_, [&](const auto& entry) {
+    return !ids.contains(entry.second) && entry.second + kMaxGone / 2 < next_tag_;
+  });
+}
+
+// Of the runs that have gone the younger half keeps its colours.
+void State::forget_slots(const store::Snapshot& snapshot) {
+  if (slots_.size() <= snapshot.runs.size() + kMaxGone) return;
+  std::unordered_set<std::string_view> present;
+  for (const auto& run : snapshot.runs) present.insert(run->name);
+  std::erase_if(slots_, [&](const auto& entry) {
+    return !present.contains(entry.first) && entry.second + kMaxGone / 2 < next_slot_;
+  });
+}
+
+size_t State::remembered() const {
+  const std::lock_guard lock(mutex_);
+  return tag_ids_.size() + slots_.size() + known_runs_.size();
 }
 
 std::shared_ptr<const std::vector<TagRow>> State::tags(const store::Snapshot& snapshot) {
@@ -125,6 +154,7 @@ std::shared_ptr<const std::vector<TagRow>> State::tags(const store::Snapshot& sn
     return order != 0 ? order < 0 : a.kind < b.kind;
   });
   const std::lock_guard lock(mutex_);
+  forget_tags(*rows);
   tags_ = rows;
   tags_revision_ = snapshot.revision;
   return rows;
@@ -146,6 +176,7 @@ std::vector<int64_t> State::slots(const store::Snapshot& snapshot) {
     }
     slots.push_back(at->second);
   }
+  forget_slots(snapshot);
   if (slots_dirty_ && !snapshot.progress.loading) keep_slots();
   return slots;
 }
@@ -173,6 +204,12 @@ std::vector<uint32_t> State::removed(const store::Snapshot& snapshot, uint64_t s
     if (missed == 0) missed = snapshot.revision + 1;  // unless it is seen below
   }
   for (const uint32_t id : present) known_runs_[id] = 0;
+  // Ids rise with time: the oldest are forgotten first. A client that was away for longer than
+  // that takes the list anew.
+  for (auto at = known_runs_.begin();
+       known_runs_.size() > present.size() + kMaxGone && at != known_runs_.end();) {
+    at = at->second != 0 ? known_runs_.erase(at) : std::next(at);
+  }
   std::vector<uint32_t> gone;
   for (const auto& [id, missed] : known_runs_) {
     if (missed > since) gone.push_back(id);

@@ -46,17 +46,24 @@ class State {
   // Ids of runs that were there in an earlier snapshot and have gone after revision `since`.
   std::vector<uint32_t> removed(const store::Snapshot& snapshot, uint64_t since);
 
+  // How much of what has gone is remembered: names of tags and runs, and ids of runs.
+  static constexpr size_t kMaxGone = 10'000;
+  size_t remembered() const;  // entries of all three together
+
   SidecarFile& sidecar() { return sidecar_; }
   Hub& hub() { return *hub_; }
   Jobs& jobs() { return *jobs_; }
 
  private:
   void keep_slots();
+  void forget_tags(const std::vector<TagRow>& present);  // with the lock held
+  void forget_slots(const store::Snapshot& snapshot);    // with the lock held
 
-  std::mutex mutex_;                                   // guards: everything up to sidecar_
+  mutable std::mutex mutex_;                           // guards: everything up to sidecar_
   std::unordered_map<std::string, uint32_t> tag_ids_;  // by kind, NUL, name
   std::shared_ptr<const std::vector<TagRow>> tags_;
   uint64_t tags_revision_ = UINT64_MAX;
+  uint32_t next_tag_ = 0;
   std::map<uint32_t, uint64_t> known_runs_;          // id -> revision it was missed at, or 0
   std::unordered_map<std::string, uint32_t> slots_;  // by run name
   uint32_t next_slot_ = 0;

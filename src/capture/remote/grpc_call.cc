@@ -15,6 +15,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/log.h"
 #include "capture/remote/grpc_stream.h"
 
 namespace sonde::capture {
@@ -118,6 +119,14 @@ Result<Descriptor> connect(const Call& call, Waiter& waiter) {
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
   Result<Descriptor> last = cannot_connect(call.address, EADDRNOTAVAIL);
   for (const addrinfo* one = found; one; one = one->ai_next) {
+    if (call.policy) {
+      if (auto may = call.policy->check(*one->ai_addr); !may) {
+        log::warn("capture: refused to connect to {}: {}", call.address.text(), may.error().text);
+        last = fail(std::move(may).error());
+        continue;
+      }
+      log::info("capture: connecting to {} ({})", call.address.text(), io::text_of(*one->ai_addr));
+    }
     last = connected_to(*one, call, waiter);
     if (last || last.error().code != Code::kBusy) break;
   }

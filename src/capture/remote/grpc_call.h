@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "capture/remote/address.h"
+#include "io/address_policy.h"
 
 namespace sonde::capture {
 
@@ -21,6 +22,8 @@ struct Call {
   std::chrono::steady_clock::time_point deadline;
   uint64_t max_answer_bytes = INT32_MAX;  // what gRPC itself can say
   std::stop_token stop = {};
+  // Where a stranger may make this program connect to; without one, anywhere.
+  const io::AddressPolicy* policy = nullptr;
   std::function<void()> connected = {};               // the request is on its way
   std::function<void(uint64_t bytes)> received = {};  // of the answer, so far
 };

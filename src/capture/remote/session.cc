@@ -119,6 +119,7 @@ class Recorder {
     call.deadline = deadline_;
     call.max_answer_bytes = plan_.options.max_answer_bytes;
     call.stop = stop_;
+    call.policy = plan_.policy ? &*plan_.policy : nullptr;
     return call;
   }
 

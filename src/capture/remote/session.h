@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "base/result.h"
 #include "capture/remote/address.h"
 #include "capture/remote/profiler.h"
+#include "io/address_policy.h"
 
 namespace sonde::capture {
 
@@ -24,6 +26,7 @@ struct Plan {
   std::vector<Address> workers;
   std::string logdir;
   Options options;
+  std::optional<io::AddressPolicy> policy = {};  // of a plan that a request made
 };
 
 enum class Phase : uint8_t { kConnecting, kRecording, kReceiving, kDone, kFailed };

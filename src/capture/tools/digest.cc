@@ -1,6 +1,8 @@
 // What is in the capture, counted: tracks, slices a name, sums of time. Nothing is interpreted, so
 // this is also the proof that an importer lost nothing.
 #include <map>
+#include <span>
+#include <vector>
 
 #include "capture/analysis/analysis.h"
 
@@ -33,6 +35,30 @@ void for_each_slice_of_line(const Trace& trace, TrackId t, const Fn& fn) {
     for (uint32_t s = 0; s < more.slices; ++s) fn(more.first_slice + s);
   }
 }
+
+// The tracks right below each track, in their order.
+class Children {
+ public:
+  explicit Children(const Trace& trace) : first_(trace.tracks().size() + 1) {
+    for (const Track& track : trace.tracks()) {
+      if (track.parent < trace.tracks().size()) ++first_[track.parent + 1];
+    }
+    for (size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+    all_.resize(first_.back());
+    std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
+    for (TrackId t = 0; t < trace.tracks().size(); ++t) {
+      const TrackId parent = trace.tracks()[t].parent;
+      if (parent < trace.tracks().size()) all_[next[parent]++] = t;
+    }
+  }
+  std::span<const TrackId> of(TrackId parent) const {
+    return {all_.data() + first_[parent], first_[parent + 1] - first_[parent]};
+  }
+
+ private:
+  std::vector<uint32_t> first_;  // where a track's children begin in all_
+  std::vector<TrackId> all_;
+};
 
 Result<Report> digest(const Session& session, const Options& options) {
   Report report;
@@ -75,17 +101,15 @@ Result<Report> digest(const Session& session, const Options& options) {
                   std::string(trace.host()));
     report.figure(host_name + "/errors", host_name + ": errors", errors);
     report.figure(host_name + "/warnings", host_name + ": warnings", warnings);
+    const Children children(trace);
     for (TrackId p = 0; p < trace.tracks().size(); ++p) {
       const Track& process = trace.tracks()[p];
       if (process.kind != TrackKind::kProcess) continue;
       const std::string plane(trace.track_name(p));
       int64_t line_count = 0, event_count = 0;
-      for (TrackId t = 0; t < trace.tracks().size(); ++t) {
+      for (const TrackId t : children.of(p)) {
         const Track& track = trace.tracks()[t];
-        if (track.parent != p || track.kind == TrackKind::kAggregate ||
-            track.kind == TrackKind::kCounter) {
-          continue;
-        }
+        if (track.kind == TrackKind::kAggregate || track.kind == TrackKind::kCounter) continue;
         ++line_count;
         Sum line_sum;
         std::map<std::string_view, Sum> by_name;

@@ -37,14 +37,27 @@ Result<std::string> payload_of(io::Source& source, const std::string& path,
 
 FileId FileBlobReader::add_file(std::string path) {
   const std::lock_guard lock(mutex_);
+  if (free_.size() > kQuarantine) {
+    const FileId file = free_.front();
+    free_.pop_front();
+    paths_[static_cast<size_t>(file)] = std::move(path);
+    return file;
+  }
   paths_.push_back(std::move(path));
   return static_cast<FileId>(paths_.size() - 1);
+}
+
+void FileBlobReader::remove_file(FileId file) {
+  const std::lock_guard lock(mutex_);
+  std::string().swap(paths_[static_cast<size_t>(file)]);
+  free_.push_back(file);
 }
 
 Result<std::string> FileBlobReader::path_of(FileId file) const {
   const std::lock_guard lock(mutex_);
   const auto index = static_cast<size_t>(file);
-  if (index >= paths_.size()) return fail(Code::kNotFound, "no such file");
+  if (index >= paths_.size() || paths_[index].empty())
+    return fail(Code::kNotFound, "the file was removed");
   return paths_[index];
 }
 

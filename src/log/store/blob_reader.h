@@ -3,6 +3,7 @@
 // checked.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,8 +16,12 @@ namespace sonde::store {
 // Thread-safe.
 class FileBlobReader final : public BlobReader {
  public:
-  // The path behind the next FileId.
+  // A number for the path. Those of removed files are given out again, but only after
+  // kQuarantine others were removed: a reference that somebody still holds finds no file until
+  // then, and a checksum afterwards.
   FileId add_file(std::string path);
+  void remove_file(FileId file);
+  static constexpr size_t kQuarantine = 4096;
 
   Result<std::string> event(const Reference& where) const override;
   Result<std::string> head(const Reference& where, uint64_t limit) const override;
@@ -25,8 +30,9 @@ class FileBlobReader final : public BlobReader {
  private:
   Result<std::string> path_of(FileId file) const;
 
-  mutable std::mutex mutex_;  // guards: paths_
-  std::vector<std::string> paths_;
+  mutable std::mutex mutex_;        // guards: paths_, free_
+  std::vector<std::string> paths_;  // by FileId; empty: removed
+  std::deque<FileId> free_;         // longest ago first
 };
 
 }  // namespace sonde::store

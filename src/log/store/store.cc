@@ -99,6 +99,7 @@ class LiveStore final : public Store {
   void follow(const std::stop_token& stop);
   int wait_time() const;
   bool rescan();
+  void forget(const Run& run);  // with runs_mutex_ held
   std::set<std::shared_ptr<FileLoader>> changed_files(const io::Watcher::Changes& changes,
                                                       bool& structure);
   void load(std::vector<std::shared_ptr<FileLoader>> files);
@@ -231,7 +232,7 @@ bool LiveStore::rescan() {
       names.insert(seen.name);
       auto at = runs_.find(seen.name);
       if (at != runs_.end() && at->second.folder() != seen.folder) {
-        removed_.push_back(at->second.id());
+        forget(at->second);
         runs_.erase(at);
         at = runs_.end();
       }
@@ -253,7 +254,7 @@ bool LiveStore::rescan() {
           loader = std::make_shared<FileLoader>(
               FileLoader::Place{id, file.path, to_utf8(file.name), index_path_of(file.path)},
               memory_);
-          file_states_.emplace_back();
+          if (static_cast<size_t>(id) == file_states_.size()) file_states_.emplace_back();
         }
         by_path_[file.path] = loader;
         const auto known = loader->committed();
@@ -268,7 +269,7 @@ bool LiveStore::rescan() {
     }
     std::erase_if(runs_, [&](const auto& entry) {
       if (names.contains(entry.first)) return false;
-      removed_.push_back(entry.second.id());
+      forget(entry.second);
       return true;
     });
     total_bytes_ = found.bytes;
@@ -292,6 +293,17 @@ bool LiveStore::rescan() {
   return true;
 }
 
+// Nothing of a run that has gone is kept but its files' numbers, and those come back.
+void LiveStore::forget(const Run& run) {
+  removed_.push_back(run.id());
+  for (const auto& [name, loader] : run.files) {
+    const FileId id = loader->place().id;
+    file_states_[static_cast<size_t>(id)].reset();
+    file_runs_.erase(static_cast<uint32_t>(id));
+    blobs_.remove_file(id);
+  }
+}
+
 void LiveStore::for_each_file(size_t count, const std::function<void(size_t)>& fn) {
   if (threads_ > 1) return pool_.for_each(count, fn, ThreadPool::Priority::kBackground);
   for (size_t i = 0; i < count; ++i) fn(i);
@@ -307,7 +319,8 @@ void LiveStore::load(std::vector<std::shared_ptr<FileLoader>> files) {
       if (!files[i]->update({pool_, threads_}, on_the_way)) return;
       {
         const std::lock_guard lock(runs_mutex_);
-        dirty_.insert(file_runs_[static_cast<uint32_t>(files[i]->place().id)]);
+        const auto owner = file_runs_.find(static_cast<uint32_t>(files[i]->place().id));
+        if (owner != file_runs_.end()) dirty_.insert(owner->second);
         if (!options_.follow || Clock::now() - published_ < kPublishEvery) return;
       }
       publish();

@@ -31,10 +31,36 @@ Answer upload(const Context& context, const Request& request) {
   return Answer::json(std::move(body));
 }
 
+// A viewer cannot draw a hundred thousand tracks, and a page that tries stands still. Of a crowd
+// the busiest are listed with what is above them; search, sums and SQL still see all.
+constexpr size_t kMostTracks = 20'000;
+
+std::vector<bool> listed_tracks(const Trace& trace, const trace::LevelOfDetail& lod) {
+  const auto all = trace.tracks();
+  std::vector<bool> is_listed(all.size(), all.size() <= kMostTracks);
+  if (all.size() <= kMostTracks) return is_listed;
+  std::vector<std::pair<int64_t, TrackId>> order;  // busiest first, earlier ones among equals
+  for (TrackId t = 0; t < all.size(); ++t) {
+    if (all[t].slices + all[t].points > 0) order.emplace_back(-lod.busy(t).value, t);
+  }
+  std::sort(order.begin(), order.end());
+  size_t count = 0;
+  for (const auto& [busy, track] : order) {
+    if (count + 8 > kMostTracks) break;  // room for what may be above it
+    TrackId t = track;
+    for (int depth = 0; depth < 8 && t < all.size() && !is_listed[t]; ++depth, t = all[t].parent) {
+      is_listed[t] = true;
+      ++count;
+    }
+  }
+  return is_listed;
+}
+
 Answer tracks(const Context& context, const Request& request) {
   SONDE_ANSWER(view, viewed(context, request, Fresh::kNewest));
   const Trace& trace = *view.trace;
   view.lod->prepare(context.pool);  // the first picture follows
+  const std::vector<bool> is_listed = listed_tracks(trace, *view.lod);
   std::string body;
   JsonWriter json(body);
   json.object([&] {
@@ -49,6 +75,7 @@ Answer tracks(const Context& context, const Request& request) {
     json.key("names").number(static_cast<uint64_t>(trace.labels().size()));
     json.key("tracks").array([&] {
       for (TrackId t = 0; t < trace.tracks().size(); ++t) {
+        if (!is_listed[t]) continue;
         const trace::Track& track = trace.tracks()[t];
         json.object([&] {
           json.key("id").number(t);
@@ -65,6 +92,11 @@ Answer tracks(const Context& context, const Request& request) {
     });
     json.key("diagnostics").array([&] {
       for (const auto& d : trace.diagnostics()) json.string(d.text);
+      if (trace.tracks().size() > kMostTracks)
+        json.string(fmt::format(
+            "the capture has {} tracks; the {} busiest are shown, search and "
+            "SQL see all",
+            trace.tracks().size(), std::count(is_listed.begin(), is_listed.end(), true)));
     });
   });
   return json_answer(context, 0, std::move(body));
