@@ -30,6 +30,8 @@ SUITES = [
     ("unit", ["build/release/sonde_tests", "--no-intro=true"], False),
     ("setup", [PYTHON, "-m", "pytest", "-q", "tests/setup"], False),
     ("engine", [PYTHON, "-m", "pytest", "-q", "tests/engine"], False),
+    ("growth", [PYTHON, "tests/engine/growth.py"], True),
+    ("soak", [PYTHON, "tests/engine/soak.py"], True),
     ("http", [PYTHON, "-m", "pytest", "tests/http", "--ignore", "tests/http/test_patience.py"], False),
     ("http-patience", [PYTHON, "-m", "pytest", "tests/http/test_patience.py"], True),
     ("mcp", [PYTHON, "-m", "pytest", "-q", "tests/mcp"], False),

@@ -55,6 +55,8 @@ struct GrowingBody {
   };
 };
 
+constexpr size_t kRestOfLine = 64;  // method, blanks and version beside the address
+
 std::string lower(std::string_view text) {
   std::string out(text);
   std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -116,7 +118,7 @@ size_t RequestReader::feed(std::string_view bytes) {
     if (in_head && !error && !parser.is_header_done()) error = beast::error::need_more;
     if (in_head && (head_bytes_ += taken) > kMaxHeaderBytes) error = beast::error::header_limit;
     if (error == beast::error::need_more) {
-      if (!past_first_line_ && rest.size() > kMaxTargetBytes) {
+      if (!past_first_line_ && rest.size() > kMaxTargetBytes + kRestOfLine) {
         refuse(414, "The address is too long");
       }
       break;

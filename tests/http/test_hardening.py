@@ -194,3 +194,63 @@ def test_a_page_is_answered_when_a_request_is_odd(tmp_path):
         for target in ("/?" + "a=%00" * 1000, "/experiment/%ff%fe/", "/?" + "&" * 9000):
             with contextlib.closing(server.connect()) as connection:
                 assert exchange(connection, request(target, host=f"localhost:{server.port}")).status < 500
+
+
+def test_a_crowd_of_tracks_is_folded_and_said(tmp_path):
+    """200 000 processes of one thread and one slice: the digest took minutes, the list 46 MB."""
+    events = [{"ph": "X", "name": "x", "ts": i, "dur": 1 + i % 7, "pid": i, "tid": i} for i in range(200_000)]
+    file = profile_folder(tmp_path) / "host.trace.json"
+    file.write_bytes(chrome_trace(events))
+    with running(logdir=tmp_path) as server:
+        reply = server.ask("/api/v1/trace/tracks?session=run%2Fone")
+        answer = json.loads(reply.body)
+        assert 10_000 < len(answer["tracks"]) <= 20_000 and len(reply.body) < 4 << 20
+        assert any("busiest are shown" in text for text in answer["diagnostics"]), answer["diagnostics"]
+        listed = {track["id"] for track in answer["tracks"]}
+        assert all(track["parent"] in listed for track in answer["tracks"] if "parent" in track)
+        for tool in ("xspace_digest", "overview_page", "torch.overview"):
+            before = cpu_ticks(server)
+            assert server.ask(f"/api/v1/profile/report?session=run%2Fone&tool={tool}").status in (200, 422)
+            assert cpu_ticks(server) - before < 3000, tool  # 30 s of computing: minutes before
+
+
+def test_dropped_files_are_forgotten_when_the_page_is_gone(tmp_path):
+    with running("--keep_uploads", "1", logdir=tmp_path) as server:
+        session = drop(server, "x.json", chrome_trace(slices(3)))
+        target = f"/api/v1/trace/tracks?session={quote(session)}"
+        with contextlib.closing(server.connect()) as page:  # a page listens to events
+            page.sendall(request("/api/v1/events", host=f"localhost:{server.port}"))
+            time.sleep(2.5)
+            assert server.ask(target).status == 200
+        end = time.monotonic() + 30
+        status = 200
+        while status == 200 and time.monotonic() < end:
+            time.sleep(2.5)  # longer than they are kept: asking keeps them, too
+            status = server.ask(target).status
+        assert status == 404
+
+
+@pytest.mark.parametrize("address", ["169.254.169.254:80", "10.0.0.1:6009", "192.168.1.1:6009", "[fe80::1]:6009", "[::ffff:169.254.169.254]:80", "0.0.0.0:6009", "2852039166:80"])
+def test_captures_do_not_connect_to_the_networks_around(tmp_path, address):
+    with running(logdir=tmp_path) as server:
+        body = json.dumps({"service": address, "duration_ms": 1, "retries": 0, "timeout_ms": 3000}).encode()
+        reply = server.ask("/api/v1/profile/capture", "POST", WRITE, body)
+        if reply.status == 400:
+            return  # not even an address
+        assert reply.status == 202, reply.text
+        found = {}
+
+        def over():
+            found.update(json.loads(server.ask("/api/v1/profile/capture/1").body))
+            return found["state"] != "running"
+
+        until(over)
+        assert found["state"] == "failed" and ("--allow_connect" in str(found) or "not the address of one machine" in str(found)), found
+
+
+def test_captures_are_started_by_our_own_page_only(tmp_path):
+    with running(logdir=tmp_path) as server:
+        body = json.dumps({"service": "localhost:1"}).encode()
+        assert server.ask("/api/v1/profile/capture", "POST", {}, body).status == 403
+        assert server.ask("/api/v1/profile/capture", "POST", {**WRITE, "Origin": "http://evil.example"}, body).status == 403
+        assert server.ask("/data/plugin/profile/capture_profile?service_addr=localhost:1", headers={"Sec-Fetch-Site": "cross-site"}).status == 403

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "log/event/blob.h"
+#include "log/store/blob_reader.h"
 #include "tests/support/event_file.h"
 
 using namespace sonde;
@@ -293,4 +294,21 @@ TEST_CASE("Memory: above the budget columns go to disk, and nothing is lost") {
     for (size_t i = 0; i < block.size(); ++i) sum += block.value(i);
   });
   CHECK(sum == doctest::Approx(0.5 * kCount * (kCount - 1.0)));
+}
+
+TEST_CASE("FileBlobReader: numbers of removed files come back, late") {
+  FileBlobReader reader;
+  const FileId first = reader.add_file("/first");
+  reader.remove_file(first);
+  uint32_t largest = 0;
+  bool came_back = false;
+  for (size_t i = 0; i < 5 * FileBlobReader::kQuarantine; ++i) {
+    const FileId id = reader.add_file("/run" + std::to_string(i));
+    if (id == first && i < FileBlobReader::kQuarantine) came_back = true;
+    largest = std::max(largest, static_cast<uint32_t>(id));
+    reader.remove_file(id);
+  }
+  CHECK(!came_back);
+  CHECK(largest <= FileBlobReader::kQuarantine + 1);  // flat, however many came and went
+  CHECK(reader.event({0, 10, first, 0}).error().code == Code::kNotFound);
 }
