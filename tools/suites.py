@@ -52,6 +52,8 @@ SUITES = [
     ("page-types", ["npm", "--prefix", "web", "run", "--silent", "check"], False),
     ("page-unit", ["npm", "--prefix", "web", "run", "--silent", "test"], False),
     ("page-browser", ["node", "tests/browser/run.mjs"], False),
+    ("release", [PYTHON, "-m", "pytest", "-q", "tests/release"], True),
+    ("fresh-machine", ["tools/fresh_machine"], True),
 ]
 
 COUNTS = [
