@@ -25,7 +25,7 @@ function(sonde_layer room)
   endforeach()
   # A file named x_avx2.cc is compiled for processors with AVX2 and chosen at run time.
   foreach(source ${sources})
-    if(source MATCHES "_avx2\\.cc$")
+    if(source MATCHES "_avx2\\.cc$" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mbmi2;-mbmi")
       sonde_not_precompiled(${source})
     elseif(source MATCHES "/fmt_library\\.cc$")
