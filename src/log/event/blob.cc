@@ -80,20 +80,23 @@ Result<std::vector<Bucket>> from_histogram_proto(Bytes message) {
   return buckets;
 }
 
+BlobSequence blobs_of(const ImageView& image) {
+  BlobSequence blobs;
+  const std::string width = std::to_string(image.width);
+  const auto sizes = std::make_shared<const std::string>(width + std::to_string(image.height));
+  const std::string_view both = *sizes;
+  blobs.items = {both.substr(0, width.size()), both.substr(width.size()), image.encoded};
+  blobs.owned = sizes;
+  return blobs;
+}
+
 }  // namespace
 
 Result<BlobSequence> blob_sequence(const ValueView& value, std::string_view plugin) {
   BlobSequence blobs;
   switch (value.kind) {
-    case ValueKind::kImage: {
-      SONDE_TRY(image, parse_image(value.body));
-      const std::string width = std::to_string(image.width);
-      const auto sizes = std::make_shared<const std::string>(width + std::to_string(image.height));
-      const std::string_view both = *sizes;
-      blobs.items = {both.substr(0, width.size()), both.substr(width.size()), image.encoded};
-      blobs.owned = sizes;
-      return blobs;
-    }
+    case ValueKind::kImage:
+      return parse_image(value.body).map(blobs_of);
     case ValueKind::kAudio: {
       SONDE_TRY(encoded, encoded_audio(value.body));
       blobs.items = {encoded};
