@@ -9,6 +9,7 @@
 
 namespace sonde::python {
 void bind_writer(nanobind::module_& m);
+void bind_debug(nanobind::module_& m);
 void bind_encoders(nanobind::module_& m);
 void bind_reader(nanobind::module_& m);
 }  // namespace sonde::python
@@ -17,6 +18,7 @@ NB_MODULE(_sonde, m) {
   m.doc() = "The native part of Sonde's logging library.";
   m.attr("__version__") = SONDE_VERSION;
   sonde::python::bind_writer(m);
+  sonde::python::bind_debug(m);
   sonde::python::bind_encoders(m);
   sonde::python::bind_reader(m);
 }

@@ -1,0 +1,216 @@
+// What sonde.debug does often: framing records and counting what a tensor holds, with the GIL
+// released while the work is done.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "log/event/tensor.h"
+#include "log/write/frame.h"
+
+namespace sonde::python {
+namespace nb = nanobind;
+namespace {
+
+constexpr int kFirstExponent = -32;  // as in numerics/dump.h
+constexpr size_t kBuckets = 64;
+
+struct Stats {
+  double size = 0, neg_inf = 0, pos_inf = 0, nan = 0, negative = 0, zero = 0, positive = 0;
+  double squares = 0, sum = 0;
+  double min = std::numeric_limits<double>::infinity(), max = -min;
+  double subnormal = 0, beyond_fp16 = 0, beyond_bf16 = 0, beyond_fp8 = 0;
+  std::array<uint32_t, kBuckets> exponents{};
+};
+
+constexpr float kHalfMax = 65504, kBfloatMax = 3.38953139e38f, kFloat8Max = 448;
+
+// One block of finite values; loops without branches, so that the compiler makes vectors of them.
+struct Block {
+  float min = std::numeric_limits<float>::infinity(), max = -min;
+  double sum = 0, squares = 0;
+  uint32_t negative = 0, zero = 0, half = 0, float8 = 0, subnormal = 0;
+};
+
+bool is_finite_block(const float* values, size_t count) {
+  uint32_t worst = 0;
+  for (size_t i = 0; i < count; ++i)
+    worst = std::max(worst, std::bit_cast<uint32_t>(values[i]) & 0x7fffffffu);
+  return worst < 0x7f800000u;
+}
+
+void add_finite(Stats& stats, const float* values, size_t count) {
+  Block block;
+  std::array<float, 16> squares{}, sums{};
+  const size_t lanes = count / 16 * 16;
+  for (size_t i = 0; i < lanes; i += 16) {
+    for (size_t lane = 0; lane < 16; ++lane) {
+      const float value = values[i + lane];
+      sums[lane] += value;
+      squares[lane] += value * value;
+    }
+  }
+  for (size_t lane = 0; lane < 16; ++lane) {
+    block.sum += static_cast<double>(sums[lane]);
+    block.squares += static_cast<double>(squares[lane]);
+  }
+  for (size_t i = lanes; i < count; ++i) {
+    block.sum += static_cast<double>(values[i]);
+    block.squares += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const float value = values[i];
+    const float size = std::fabs(value);
+    block.min = value < block.min ? value : block.min;
+    block.max = value > block.max ? value : block.max;
+    block.negative += value < 0;
+    block.zero += value == 0;
+    block.half += size > kHalfMax;
+    block.float8 += size > kFloat8Max;
+    block.subnormal += size < std::numeric_limits<float>::min();
+  }
+  if (!std::isfinite(block.squares)) {  // squares of large floats leave the float range
+    block.squares = 0;
+    for (size_t i = 0; i < count; ++i)
+      block.squares += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  }
+  stats.sum += block.sum;
+  stats.squares += block.squares;
+  stats.min = std::min<double>(stats.min, static_cast<double>(block.min));
+  stats.max = std::max<double>(stats.max, static_cast<double>(block.max));
+  stats.negative += block.negative;
+  stats.zero += block.zero;
+  stats.positive += static_cast<double>(count) - block.negative - block.zero;
+  stats.beyond_fp16 += block.half;
+  stats.beyond_fp8 += block.float8;
+  stats.subnormal += block.subnormal - block.zero;
+}
+
+void add_any(Stats& stats, float value) {
+  if (std::isnan(value)) {
+    ++stats.nan;
+  } else if (std::isinf(value)) {
+    ++(value < 0 ? stats.neg_inf : stats.pos_inf);
+  } else {
+    add_finite(stats, &value, 1);
+  }
+}
+
+void add_block(Stats& stats, const float* values, size_t count, bool with_histogram) {
+  stats.size += static_cast<double>(count);
+  if (is_finite_block(values, count)) {
+    add_finite(stats, values, count);
+  } else {
+    for (size_t i = 0; i < count; ++i) add_any(stats, values[i]);
+  }
+  if (!with_histogram) return;
+  for (size_t i = 0; i < count; ++i) {
+    const int exponent =
+        static_cast<int>(std::bit_cast<uint32_t>(values[i]) >> 23 & 0xff) - 127;
+    if (exponent == 128 || values[i] == 0) continue;
+    const int bucket = std::clamp(exponent - kFirstExponent, 0, static_cast<int>(kBuckets) - 1);
+    ++stats.exponents[static_cast<size_t>(bucket)];
+  }
+}
+
+template <class T, class Convert>
+void add_converted(Stats& stats, const T* values, size_t count, bool with_histogram,
+                   Convert convert) {
+  constexpr size_t kBlock = 4096;
+  std::array<float, kBlock> block;
+  for (size_t at = 0; at < count; at += kBlock) {
+    const size_t n = std::min(kBlock, count - at);
+    for (size_t i = 0; i < n; ++i) block[i] = convert(values[at + i]);
+    add_block(stats, block.data(), n, with_histogram);
+  }
+}
+
+// float64 beyond float32's range would look infinite: counted as it is.
+void add_doubles(Stats& stats, const double* values, size_t count, bool with_histogram) {
+  for (size_t i = 0; i < count; ++i) {
+    const double value = values[i];
+    const auto narrow = static_cast<float>(value);
+    if (std::isfinite(value) && !std::isfinite(narrow)) {
+      ++stats.size;
+      ++(value < 0 ? stats.negative : stats.positive);
+      stats.min = std::min(stats.min, value);
+      stats.max = std::max(stats.max, value);
+      ++stats.beyond_fp16;
+      ++stats.beyond_bf16;
+      ++stats.beyond_fp8;
+    } else {
+      add_block(stats, &narrow, 1, with_histogram);
+    }
+  }
+}
+
+using AnyTensor = nb::ndarray<nb::ro, nb::device::cpu, nb::c_contig>;
+
+// (size, -inf, +inf, nan, negative, zero, positive, rms, min, max, mean, subnormal, beyond fp16,
+// bf16, fp8, exponents); None for types that are no floating point numbers.
+nb::object tensor_stats(const AnyTensor& tensor, bool with_histogram) {
+  Stats stats;
+  const size_t count = tensor.size();
+  const auto type = tensor.dtype();
+  const bool is_float = type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Float);
+  const bool is_bfloat = type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat);
+  if (type.lanes != 1 || !(is_float || is_bfloat)) return nb::none();
+  {
+    const nb::gil_scoped_release release;
+    if (is_bfloat && type.bits == 16) {
+      add_converted(stats, static_cast<const uint16_t*>(tensor.data()), count, with_histogram,
+                    event::bfloat16_to_float);
+    } else if (is_float && type.bits == 16) {
+      add_converted(stats, static_cast<const uint16_t*>(tensor.data()), count, with_histogram,
+                    event::half_to_float);
+    } else if (is_float && type.bits == 32) {
+      constexpr size_t kBlock = 1 << 16;
+      for (size_t at = 0; at < count; at += kBlock)
+        add_block(stats, static_cast<const float*>(tensor.data()) + at,
+                  std::min(kBlock, count - at), with_histogram);
+    } else if (is_float && type.bits == 64) {
+      add_doubles(stats, static_cast<const double*>(tensor.data()), count, with_histogram);
+    }
+  }
+  const double finite = stats.negative + stats.zero + stats.positive;
+  const double nothing = std::numeric_limits<double>::quiet_NaN();
+  const auto share = [&](double n) { return stats.size > 0 ? n / stats.size : 0; };
+  nb::list exponents;
+  if (with_histogram) {
+    for (const uint32_t n : stats.exponents) exponents.append(n);
+  }
+  return nb::make_tuple(
+      stats.size, stats.neg_inf, stats.pos_inf, stats.nan, stats.negative, stats.zero,
+      stats.positive, finite > 0 ? std::sqrt(stats.squares / finite) : nothing,
+      finite > 0 ? stats.min : nothing, finite > 0 ? stats.max : nothing,
+      finite > 0 ? stats.sum / finite : nothing, share(stats.subnormal),
+      share(stats.beyond_fp16), share(stats.beyond_bf16), share(stats.beyond_fp8), exponents);
+}
+
+nb::bytes frames(const nb::list& payloads) {
+  std::string out;
+  for (const nb::handle item : payloads) {
+    const auto payload = nb::cast<nb::bytes>(item);
+    const size_t at = out.size();
+    out.resize(at + payload.size() + writer::kFrameHead + writer::kFrameTail);
+    std::memcpy(out.data() + at + writer::kFrameHead, payload.c_str(), payload.size());
+    writer::frame(out.data() + at, payload.size());
+  }
+  return {out.data(), out.size()};
+}
+
+}  // namespace
+
+void bind_debug(nb::module_& m) {
+  m.def("frames", frames, nb::arg("payloads"));
+  m.def("tensor_stats", tensor_stats, nb::arg("tensor"), nb::arg("with_histogram") = false);
+}
+
+}  // namespace sonde::python
