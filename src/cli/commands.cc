@@ -19,6 +19,7 @@ int export_command(const Args& args);
 int inspect_command(const Args& args);
 int licences_command(const Args& args);
 int mcp_command(const Args& args);
+int numerics_command(const Args& args);
 int profile_command(const Args& args);
 int push_command(const Args& args);
 int timeline_command(const Args& args);
@@ -42,6 +43,7 @@ constexpr Command kCommands[] = {
     {"mcp", "let agents read a log directory (Model Context Protocol)", mcp_command},
     {"watch", "tell when a run goes wrong, or end when a metric is reached", watch_command},
     {"profile", "show where a captured step spends its time", profile_command},
+    {"numerics", "name the op that made the first NaN", numerics_command},
     {"capture", "record a profile of a program that runs", capture_command},
     {"timeline", "convert, merge, compare and summarise traces", timeline_command},
     {"worker", "turn captures into Parquet files that merge over ranks", worker_command},
