@@ -112,8 +112,7 @@ void add_block(Stats& stats, const float* values, size_t count, bool with_histog
   }
   if (!with_histogram) return;
   for (size_t i = 0; i < count; ++i) {
-    const int exponent =
-        static_cast<int>(std::bit_cast<uint32_t>(values[i]) >> 23 & 0xff) - 127;
+    const int exponent = static_cast<int>(std::bit_cast<uint32_t>(values[i]) >> 23 & 0xff) - 127;
     if (exponent == 128 || values[i] == 0) continue;
     const int bucket = std::clamp(exponent - kFirstExponent, 0, static_cast<int>(kBuckets) - 1);
     ++stats.exponents[static_cast<size_t>(bucket)];
@@ -190,8 +189,8 @@ nb::object tensor_stats(const AnyTensor& tensor, bool with_histogram) {
       stats.size, stats.neg_inf, stats.pos_inf, stats.nan, stats.negative, stats.zero,
       stats.positive, finite > 0 ? std::sqrt(stats.squares / finite) : nothing,
       finite > 0 ? stats.min : nothing, finite > 0 ? stats.max : nothing,
-      finite > 0 ? stats.sum / finite : nothing, share(stats.subnormal),
-      share(stats.beyond_fp16), share(stats.beyond_bf16), share(stats.beyond_fp8), exponents);
+      finite > 0 ? stats.sum / finite : nothing, share(stats.subnormal), share(stats.beyond_fp16),
+      share(stats.beyond_bf16), share(stats.beyond_fp8), exponents);
 }
 
 nb::bytes frames(const nb::list& payloads) {

@@ -97,10 +97,9 @@ std::string numbers_of(const numerics::Link& link) {
   add("zero", link.health.zero);
   if (link.health.size >= 0) out += fmt::format(" of {:g}", link.health.size);
   if (link.numbers)
-    out += fmt::format("  min {:.4g}  max {:.4g}  rms {:.4g}",
-                       static_cast<double>(link.numbers->min),
-                       static_cast<double>(link.numbers->max),
-                       static_cast<double>(link.numbers->rms));
+    out +=
+        fmt::format("  min {:.4g}  max {:.4g}  rms {:.4g}", static_cast<double>(link.numbers->min),
+                    static_cast<double>(link.numbers->max), static_cast<double>(link.numbers->rms));
   return out;
 }
 

@@ -36,13 +36,14 @@ Link link_of(const Data& data, const TraceRow& row, size_t index, DetailReader& 
 
 std::string difference(const Link& a, const Link& b, double tolerance) {
   const auto counts = [](const char* name, double left, double right) {
-    return left >= 0 && right >= 0 && left != right ? fmt::format("{:g} and {:g} {}", left, right, name)
-                                                    : std::string();
+    return left >= 0 && right >= 0 && left != right
+               ? fmt::format("{:g} and {:g} {}", left, right, name)
+               : std::string();
   };
-  for (const std::string& text :
-       {counts("NaN", a.health.nan, b.health.nan), counts("+inf", a.health.pos_inf, b.health.pos_inf),
-        counts("-inf", a.health.neg_inf, b.health.neg_inf),
-        counts("values", a.health.size, b.health.size)}) {
+  for (const std::string& text : {counts("NaN", a.health.nan, b.health.nan),
+                                  counts("+inf", a.health.pos_inf, b.health.pos_inf),
+                                  counts("-inf", a.health.neg_inf, b.health.neg_inf),
+                                  counts("values", a.health.size, b.health.size)}) {
     if (!text.empty()) return text;
   }
   if ((a.health.bad != kNone) != (b.health.bad != kNone))
@@ -54,8 +55,9 @@ std::string difference(const Link& a, const Link& b, double tolerance) {
       return fmt::format("rms {:.6g} and {:.6g}", left, right);
     return {};
   }
-  for (const std::string& text : {counts("zeros", a.health.zero, b.health.zero),
-                                  counts("negative values", a.health.negative, b.health.negative)}) {
+  for (const std::string& text :
+       {counts("zeros", a.health.zero, b.health.zero),
+        counts("negative values", a.health.negative, b.health.negative)}) {
     if (!text.empty()) return text;
   }
   return {};
@@ -94,10 +96,11 @@ std::string sentence(const Comparison& comparison) {
   if (!comparison.divergence)
     return fmt::format("No difference in {} tensors", comparison.compared);
   const Divergence& divergence = *comparison.divergence;
-  return fmt::format("First difference: `{}`{} in {} {}: {}", divergence.first.op_name,
-                     divergence.first.where.is_known() ? " at " + divergence.first.where.text() : "",
-                     divergence.has_steps ? "step" : "run",
-                     divergence.has_steps ? divergence.step : divergence.step + 1, divergence.what);
+  return fmt::format(
+      "First difference: `{}`{} in {} {}: {}", divergence.first.op_name,
+      divergence.first.where.is_known() ? " at " + divergence.first.where.text() : "",
+      divergence.has_steps ? "step" : "run",
+      divergence.has_steps ? divergence.step : divergence.step + 1, divergence.what);
 }
 
 }  // namespace sonde::numerics

@@ -88,18 +88,17 @@ void Dump::update() {
 
 template <class Take>
 bool Dump::read_file(File& file, Take&& take) {
-  return file.read_on(
-      [&](Bytes window, uint64_t offset, const std::vector<record::Frame>& frames) {
-        const std::unique_lock lock(mutex_);
-        for (const record::Frame& frame : frames) {
-          const auto event = parse_event(window.subspan(frame.at, frame.length));
-          const Result<void> taken =
-              event ? take(*event, offset + frame.at) : Result<void>(fail(event.error()));
-          ++file.records;
-          if (!taken) file.add_damage(offset + frame.at, taken.error().text);
-        }
-        ++revision_;
-      });
+  return file.read_on([&](Bytes window, uint64_t offset, const std::vector<record::Frame>& frames) {
+    const std::unique_lock lock(mutex_);
+    for (const record::Frame& frame : frames) {
+      const auto event = parse_event(window.subspan(frame.at, frame.length));
+      const Result<void> taken =
+          event ? take(*event, offset + frame.at) : Result<void>(fail(event.error()));
+      ++file.records;
+      if (!taken) file.add_damage(offset + frame.at, taken.error().text);
+    }
+    ++revision_;
+  });
 }
 
 // In this order references resolve. False when a file was replaced.
@@ -116,14 +115,12 @@ bool Dump::read_all() {
   if (!read_file(*graph_file_, [&](const DebugEvent& e, uint64_t) { return take_graph(e); }))
     return false;
   for (uint32_t i = 0; i < trace_files_.size(); ++i) {
-    if (!read_file(*trace_files_[i], [&](const DebugEvent& e, uint64_t offset) {
-          return take_trace(e, offset, i);
-        }))
+    if (!read_file(*trace_files_[i],
+                   [&](const DebugEvent& e, uint64_t offset) { return take_trace(e, offset, i); }))
       return false;
   }
-  return read_file(*execution_file_, [&](const DebugEvent& e, uint64_t offset) {
-    return take_execution(e, offset);
-  });
+  return read_file(*execution_file_,
+                   [&](const DebugEvent& e, uint64_t offset) { return take_execution(e, offset); });
 }
 
 Result<void> Dump::take_source(const DebugEvent& event, uint64_t offset) {
@@ -234,10 +231,16 @@ Result<void> Dump::take_trace(const DebugEvent& event, uint64_t offset, uint32_t
         {data_.texts.id(trace.context_id), data_.texts.id(trace.op_name), trace.slot, file, 0});
   Traced& traced = data_.traced[id];
 
-  TraceRow row{event.wall_time, offset, traced.count++, id,
-               std::numeric_limits<float>::quiet_NaN(), 255, kNone, trace.mode, 0};
-  if (event.step >= 0)
-    row.step = static_cast<uint32_t>(std::min<int64_t>(event.step, UINT32_MAX));
+  TraceRow row{event.wall_time,
+               offset,
+               traced.count++,
+               id,
+               std::numeric_limits<float>::quiet_NaN(),
+               255,
+               kNone,
+               trace.mode,
+               0};
+  if (event.step >= 0) row.step = static_cast<uint32_t>(std::min<int64_t>(event.step, UINT32_MAX));
   Health health;
   const bool is_whole = trace.mode == DebugMode::kFullTensor;
   if (is_whole) {
@@ -265,8 +268,9 @@ Result<void> Dump::take_trace(const DebugEvent& event, uint64_t offset, uint32_t
 Result<void> Dump::take_execution(const DebugEvent& event, uint64_t offset) {
   if (event.kind != EventKind::kExecution) return {};
   SONDE_TRY(execution, parse_execution(event.body));
-  ExecutionRow row{event.wall_time, offset, event.step, data_.texts.id(to_utf8(execution.op_type)),
-                   0, kNone, execution.mode};
+  ExecutionRow row{
+      event.wall_time, offset,        event.step, data_.texts.id(to_utf8(execution.op_type)), 0,
+      kNone,           execution.mode};
   const auto [list, is_new] = device_list_ids_.emplace(
       execution.device_ids, static_cast<uint32_t>(data_.device_lists.size()));
   if (is_new) data_.device_lists.push_back(execution.device_ids);

@@ -55,7 +55,7 @@ struct Op {
 struct Graph {
   std::string id, name, outer_id;
   std::vector<std::string> inner_ids;
-  std::unordered_map<std::string, uint32_t> ops;  // by name, into Data::ops
+  std::unordered_map<std::string, uint32_t> ops;                     // by name, into Data::ops
   std::unordered_map<std::string, std::vector<Consumer>> consumers;  // by the source op's name
 };
 

@@ -75,10 +75,11 @@ void add_dumps(const std::string& folder, const std::string& name,
     const std::string key = set.run_id.empty() ? set.set.prefix : set.run_id;
     const auto [at, is_new] = by_run.emplace(key, found.size());
     if (is_new) {
-      found.push_back({name, folder, set.run_id, set.tensorflow_version, set.file_version,
-                       set.framework, {}});
+      found.push_back(
+          {name, folder, set.run_id, set.tensorflow_version, set.file_version, set.framework, {}});
       if (by_run.size() > 1)
-        found.back().name = (name == "." ? "" : name + "/") + fs::path(set.set.prefix).filename().string();
+        found.back().name =
+            (name == "." ? "" : name + "/") + fs::path(set.set.prefix).filename().string();
     }
     found[at->second].sets.push_back(std::move(set.set));
   }

@@ -18,7 +18,7 @@ struct FileSet {
 };
 
 struct DumpFiles {
-  std::string name;    // path below the root with '/', "." for the root itself
+  std::string name;  // path below the root with '/', "." for the root itself
   std::string folder;
   std::string run_id, tensorflow_version, file_version, framework;
   std::vector<FileSet> sets;  // the one that began first is the primary

@@ -43,8 +43,8 @@ std::string lower(std::string_view text) {
 }
 
 bool is_library(std::string_view path) {
-  for (const std::string_view mark :
-       {"site-packages", "dist-packages", "/lib/python3", "<frozen", "<string>", "<eval_with_key>"}) {
+  for (const std::string_view mark : {"site-packages", "dist-packages", "/lib/python3", "<frozen",
+                                      "<string>", "<eval_with_key>"}) {
     if (path.find(mark) != path.npos) return true;
   }
   return path.starts_with('<');
@@ -149,7 +149,8 @@ class Finder {
       if (top && is_constant(type_of(top))) {
         // Written on purpose, unless something on the way made a NaN of it.
         while (path.size() > 1 && level(data_.traces[path.back()].bad) < 2) path.pop_back();
-        if (level(data_.traces[path.back()].bad) < 2 || is_constant(type_of(op_of(data_.traces[path.back()]))))
+        if (level(data_.traces[path.back()].bad) < 2 ||
+            is_constant(type_of(op_of(data_.traces[path.back()]))))
           continue;
       }
       return fault_at(path.back());
@@ -233,9 +234,9 @@ class Finder {
 
   // "from `x`, which reached 0.0", by what the op cannot stand.
   static std::string reached(const std::string& type, const std::vector<Link>& inputs) {
-    const bool hates_zero =
-        type.find("div") != type.npos || type.find("reciprocal") != type.npos ||
-        type.find("rsqrt") != type.npos || type == "pow" || type.find("norm") != type.npos;
+    const bool hates_zero = type.find("div") != type.npos || type.find("reciprocal") != type.npos ||
+                            type.find("rsqrt") != type.npos || type == "pow" ||
+                            type.find("norm") != type.npos;
     const bool hates_low = type.find("log") != type.npos || type.find("sqrt") != type.npos;
     const auto text = [](const Link& input, const std::string& what) {
       return fmt::format("from `{}`, which {}", input.op_name, what);
@@ -265,8 +266,9 @@ class Finder {
     }
     if (largest) {
       const bool is_low = std::fabs(largest->numbers->min) > std::fabs(largest->numbers->max);
-      return text(*largest, "reached " + value(static_cast<double>(is_low ? largest->numbers->min
-                                                                          : largest->numbers->max)));
+      return text(*largest,
+                  "reached " + value(static_cast<double>(is_low ? largest->numbers->min
+                                                                : largest->numbers->max)));
     }
     for (const Link& input : inputs) {
       if (level(input.health.bad) > 0) return text(input, "held infinities");
@@ -331,9 +333,9 @@ class Finder {
   // Of dumps with steps: a tensor that grew beyond measure, or units that only give zeros.
   std::optional<Fault> dead_or_exploding() {
     struct Series {
-      float first = 0;           // rms when it was first seen
-      uint32_t dead = 0;         // times in a row that it was all zero
-      size_t dead_since = 0;     // row
+      float first = 0;        // rms when it was first seen
+      uint32_t dead = 0;      // times in a row that it was all zero
+      size_t dead_since = 0;  // row
       std::optional<size_t> exploded;
     };
     constexpr float kGrowth = 1e4f;
@@ -448,8 +450,8 @@ std::string sentence(const Fault& fault) {
   if (fault.kind == FaultKind::kExploded) return out + ": " + fault.reached;
   if (fault.kind == FaultKind::kMade && !fault.reached.empty()) out += ", " + fault.reached;
   if (fault.followers > 0)
-    out += fmt::format("; {} tensor{} followed{}", fault.followers,
-                       fault.followers == 1 ? "" : "s", fault.has_steps || link.trace >= 0 ? " within the step" : "");
+    out += fmt::format("; {} tensor{} followed{}", fault.followers, fault.followers == 1 ? "" : "s",
+                       fault.has_steps || link.trace >= 0 ? " within the step" : "");
   return out;
 }
 
@@ -459,14 +461,16 @@ std::string advice(const Fault& fault) {
   if (fault.kind == FaultKind::kEntered)
     return "The data already held it: check the batch before the step, or drop such rows.";
   if (fault.kind == FaultKind::kHeld)
-    return "It was there before the step: check the initialisation, the checkpoint or the last update.";
-  if (fault.kind == FaultKind::kExploded)
-    return "Lower the learning rate, or clip the gradients.";
+    return "It was there before the step: check the initialisation, the checkpoint or the last "
+           "update.";
+  if (fault.kind == FaultKind::kExploded) return "Lower the learning rate, or clip the gradients.";
   if (fault.kind == FaultKind::kDead)
-    return "Check the bias and the scale of the layer before it; a leaky activation keeps a gradient.";
+    return "Check the bias and the scale of the layer before it; a leaky activation keeps a "
+           "gradient.";
   const Health* input = fault.at > 0 ? &fault.chain[fault.at - 1].health : nullptr;
   if (has("log") && !has("softmax"))
-    return "Keep the input above zero: add a small eps or clamp it, or use a form that takes logits.";
+    return "Keep the input above zero: add a small eps or clamp it, or use a form that takes "
+           "logits.";
   if (has("div") || has("reciprocal")) return "Keep the divisor away from zero: add a small eps.";
   if (has("sqrt") || has("norm"))
     return "Add a small eps inside the root: its slope at zero is infinite.";
@@ -477,13 +481,15 @@ std::string advice(const Fault& fault) {
   if (input && input->dtype == 19)  // DT_HALF
     return "float16 ends at 65504: scale the loss, or compute this op in float32.";
   if (has("mm") || has("matmul") || has("mul") || has("linear") || has("conv") || has("add"))
-    return "Its inputs were too large for the type: clip the gradients, lower the learning rate, or normalise before it.";
+    return "Its inputs were too large for the type: clip the gradients, lower the learning rate, "
+           "or normalise before it.";
   return {};
 }
 
 std::string healthy_sentence(const Data& data) {
-  return fmt::format("No NaN and no infinity that an op made, in {} traced tensors and {} executions",
-                     data.traces.size(), data.executions.size());
+  return fmt::format(
+      "No NaN and no infinity that an op made, in {} traced tensors and {} executions",
+      data.traces.size(), data.executions.size());
 }
 
 }  // namespace sonde::numerics

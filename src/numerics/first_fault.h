@@ -31,7 +31,8 @@ enum class FaultKind : uint8_t {
   kMade,     // an op with finite inputs made it
   kEntered,  // it came in with the data
   kHeld,     // a parameter held it before the step
-  kExploded, kDead,
+  kExploded,
+  kDead,
 };
 
 struct Fault {

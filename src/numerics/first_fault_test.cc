@@ -100,6 +100,7 @@ TEST_CASE("numerics: eager ops are followed through their tensors") {
   maker.execution("Sum", 4, {full_health(1, 0, 0, 1)}, {{3}, {4}, {"user"}, ""});
   const auto fault = fault_in(folder.path());
   REQUIRE(fault);
-  CHECK(sentence(*fault) ==
-        "First NaN: `RealDiv` at loss.py:42, from `ZerosLike`, which reached 0.0; 1 tensor followed");
+  CHECK(
+      sentence(*fault) ==
+      "First NaN: `RealDiv` at loss.py:42, from `ZerosLike`, which reached 0.0; 1 tensor followed");
 }

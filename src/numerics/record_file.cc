@@ -69,8 +69,7 @@ bool RecordFile::advance(io::Source& source, const Take& take) {
       const auto length = record::header_at(buffer, at);
       if (!length) break;  // not even a header: the rest is awaited
       const uint64_t whole = *length + record::kOverhead;
-      const bool is_there =
-          !source.random_access() || position_ + at + whole <= source.stat().size;
+      const bool is_there = !source.random_access() || position_ + at + whole <= source.stat().size;
       if (!is_there || at_end) {
         if (resynchronise("a record claims more than the file holds")) continue;
         break;
@@ -117,11 +116,13 @@ Result<Bytes> RecordReads::at(uint64_t offset) {
   const uint64_t whole = *length + record::kOverhead;
   if (whole > got) {
     if (begin + whole > std::max(source_->stat().size, begin + got) && source_->random_access())
-      return fail(Code::kCorrupt, fmt::format("{}: the record at byte {} is cut off", path_, begin));
+      return fail(Code::kCorrupt,
+                  fmt::format("{}: the record at byte {} is cut off", path_, begin));
     buffer_.resize(whole);
     SONDE_TRY(rest, source_->read_at(begin, buffer_));
     if (rest < whole)
-      return fail(Code::kCorrupt, fmt::format("{}: the record at byte {} is cut off", path_, begin));
+      return fail(Code::kCorrupt,
+                  fmt::format("{}: the record at byte {} is cut off", path_, begin));
   }
   return Bytes(buffer_).subspan(record::kHeader, *length);
 }

@@ -28,8 +28,8 @@ class RecordFile {
   // The records between the last position and the end of the file, a window at a time: fn gets the
   // window's bytes and its intact frames; `offset` is where the window begins in the file. Returns
   // false when the file was replaced or shortened: forget everything and read anew.
-  using Take = std::function<void(Bytes window, uint64_t offset,
-                                  const std::vector<record::Frame>& frames)>;
+  using Take =
+      std::function<void(Bytes window, uint64_t offset, const std::vector<record::Frame>& frames)>;
   bool read_on(const Take& take);
 
   const std::string& path() const { return path_; }

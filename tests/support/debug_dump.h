@@ -27,8 +27,8 @@ inline std::string double_tensor(const std::vector<double>& values) {
 // FULL_HEALTH of a float32 vector.
 inline std::string full_health(double size, double neg_inf, double pos_inf, double nan,
                                double zero = 0) {
-  return double_tensor({-1, -1, 1, 1, size, neg_inf, pos_inf, nan, 0, zero,
-                        size - neg_inf - pos_inf - nan - zero});
+  return double_tensor(
+      {-1, -1, 1, 1, size, neg_inf, pos_inf, nan, 0, zero, size - neg_inf - pos_inf - nan - zero});
 }
 
 class DumpMaker {
@@ -74,7 +74,8 @@ class DumpMaker {
     });
   }
   void op(std::string_view graph, std::string_view type, std::string_view name,
-          const std::vector<std::string>& inputs = {}, const std::vector<std::string>& frames = {}) {
+          const std::vector<std::string>& inputs = {},
+          const std::vector<std::string>& frames = {}) {
     write("graphs", 7, [&](wire::Encoder& e) {
       e.bytes(1, type);
       e.bytes(2, name);
