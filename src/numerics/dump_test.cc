@@ -32,7 +32,7 @@ std::unique_ptr<Dump> load(const std::filesystem::path& path) {
 // A graph of two ops, of which the second goes wrong in its second run.
 DumpMaker small(const std::filesystem::path& path) {
   DumpMaker maker(path);
-  maker.source("/home/user/train.py", {"import x", "y = log(x)"});
+  maker.source("/project/train.py", {"import x", "y = log(x)"});
   maker.frame("f1", 0, 2, "step");
   maker.graph("g", "step");
   maker.op("g", "Placeholder", "x");

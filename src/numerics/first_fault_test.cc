@@ -22,7 +22,7 @@ std::optional<Fault> fault_in(const std::filesystem::path& path) {
 
 DumpMaker sources(const std::filesystem::path& path) {
   DumpMaker maker(path);
-  maker.source("/home/user/loss.py");
+  maker.source("/project/loss.py");
   maker.source("/usr/lib/python3.11/site-packages/tensorflow/ops.py");
   maker.frame("user", 0, 42, "loss");
   maker.frame("library", 1, 7, "log");
