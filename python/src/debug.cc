@@ -15,6 +15,9 @@
 #include "log/event/tensor.h"
 #include "log/write/frame.h"
 
+// The module is built for size; here loops over tensors count.
+#pragma GCC optimize("O3")
+
 namespace sonde::python {
 namespace nb = nanobind;
 namespace {
@@ -202,7 +205,7 @@ nb::bytes frames(const nb::list& payloads) {
     std::memcpy(out.data() + at + writer::kFrameHead, payload.c_str(), payload.size());
     writer::frame(out.data() + at, payload.size());
   }
-  return {out.data(), out.size()};
+  return nb::bytes(out.data(), out.size());
 }
 
 }  // namespace
