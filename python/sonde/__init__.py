@@ -28,7 +28,7 @@ TYPE_CHECKING = False  # importing typing would be most of this package's import
 if TYPE_CHECKING:
     from typing import Any
 
-    from . import hparams, keras, notebook, profile, projector, summary
+    from . import debug, hparams, keras, notebook, profile, projector, summary
     from ._patch import patch
     from .reader import load
     from .run import Run, finish, init, log
@@ -47,6 +47,7 @@ __all__ = [
     "Writer",
     "__version__",
     "finish",
+    "debug",
     "hparams",
     "init",
     "keras",
@@ -85,6 +86,7 @@ def __getattr__(name: str) -> Any:
         globals()[name] = made
         return made
     if name in ("hparams", "importers", "keras", "notebook", "profile", "projector", "summary"):
+    if name in ("debug", "hparams", "keras", "notebook", "profile", "projector", "summary"):
         return _importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -17,10 +17,11 @@ from keras import ops
 from keras.callbacks import Callback
 
 from . import summary
+from ._keras_numerics import Numerics
 from ._keras_profile import Profile, batch_range
 from .projector import ProjectorConfig, visualize_embeddings
 
-__all__ = ["TensorBoard"]
+__all__ = ["Numerics", "TensorBoard"]
 
 
 def _number(value: Any) -> float:

@@ -50,6 +50,12 @@ bool is_library(std::string_view path) {
   return path.starts_with('<');
 }
 
+std::string_view word_of(uint8_t bad) {
+  if ((bad & kNan) != 0) return "NaN";
+  if ((bad & kSome) != 0) return "NaN or infinity";
+  return "infinity";
+}
+
 class Finder {
  public:
   Finder(const Dump& dump, const Data& data) : dump_(dump), data_(data), reader_(dump) {}
@@ -58,8 +64,12 @@ class Finder {
     has_steps_ = !dump_.files().framework.empty();
     std::optional<Fault> best = among_traces();
     if (auto eager = among_executions(best ? best->wall_time : HUGE_VAL)) best = std::move(eager);
-    if (!best && has_steps_) best = dead_or_exploding();
-    return best;
+    if (!has_steps_) return best;
+    if (best && best->kind == FaultKind::kMade) {
+      // What an update blew up before is the cause, the overflow only its first sign.
+      if (auto cause = exploded_parameter(*best)) return cause;
+    }
+    return best ? std::move(best) : dead_or_exploding();
   }
 
  private:
@@ -237,6 +247,7 @@ class Finder {
     const bool hates_zero = type.find("div") != type.npos || type.find("reciprocal") != type.npos ||
                             type.find("rsqrt") != type.npos || type == "pow" ||
                             type.find("norm") != type.npos;
+    const bool hates_high = type.find("exp") != type.npos || type.find("sinh") != type.npos;
     const bool hates_low = type.find("log") != type.npos || type.find("sqrt") != type.npos;
     const auto text = [](const Link& input, const std::string& what) {
       return fmt::format("from `{}`, which {}", input.op_name, what);
@@ -257,15 +268,16 @@ class Finder {
     double size = -1;
     for (const Link& input : inputs) {
       if (!input.numbers || level(input.health.bad) > 0) continue;
-      const double own = std::max(std::fabs(static_cast<double>(input.numbers->min)),
-                                  std::fabs(static_cast<double>(input.numbers->max)));
+      const double high = static_cast<double>(input.numbers->max);
+      const double own =
+          hates_high ? high : std::max(std::fabs(static_cast<double>(input.numbers->min)), std::fabs(high));
       if (own > size) {
         size = own;
         largest = &input;
       }
     }
     if (largest) {
-      const bool is_low = std::fabs(largest->numbers->min) > std::fabs(largest->numbers->max);
+      const bool is_low = !hates_high && std::fabs(largest->numbers->min) > std::fabs(largest->numbers->max);
       return text(*largest,
                   "reached " + value(static_cast<double>(is_low ? largest->numbers->min
                                                                 : largest->numbers->max)));
@@ -330,13 +342,43 @@ class Finder {
     return std::nullopt;
   }
 
+  std::optional<Fault> exploded_parameter(const Fault& sign) {
+    constexpr float kGrowth = 1e3f;
+    std::unordered_map<uint32_t, float> first;
+    for (size_t i = 0; i < data_.traces.size(); ++i) {
+      const TraceRow& row = data_.traces[i];
+      if (int64_t{row.step} > sign.step || is_replay(row) || std::isnan(row.rms)) continue;
+      if (type_of(op_of(row)) != "Parameter") continue;
+      const float before = first.emplace(row.traced, row.rms).first->second;
+      if (before > 0 && row.rms > kGrowth * before) {
+        Fault fault = exploded_at(i, before);
+        fault.reached += fmt::format("; the first {} followed in `{}` at {}, step {}",
+                                     word_of(sign.bad), sign.link().op_type,
+                                     sign.link().where.text(), sign.step);
+        return fault;
+      }
+    }
+    return std::nullopt;
+  }
+
+  Fault exploded_at(size_t i, float before) {
+    const TraceRow& row = data_.traces[i];
+    index_step(row);
+    Fault fault = fault_at(i);
+    fault.kind = FaultKind::kExploded;
+    fault.followers = 0;
+    fault.reached = fmt::format("its values grew {:.2g} times, to an rms of {:.3g}",
+                                static_cast<double>(row.rms / before),
+                                static_cast<double>(row.rms));
+    return fault;
+  }
+
   // Of dumps with steps: a tensor that grew beyond measure, or units that only give zeros.
   std::optional<Fault> dead_or_exploding() {
     struct Series {
       float first = 0;        // rms when it was first seen
       uint32_t dead = 0;      // times in a row that it was all zero
       size_t dead_since = 0;  // row
-      std::optional<size_t> exploded;
     };
     constexpr float kGrowth = 1e4f;
     constexpr uint32_t kDeadTimes = 3;
@@ -362,14 +404,8 @@ class Finder {
       fault.followers = 0;
       return fault;
     };
-    if (exploded) {
-      const TraceRow& row = data_.traces[*exploded];
-      Fault fault = make(*exploded, FaultKind::kExploded);
-      fault.reached = fmt::format("its values grew {:.2g} times, to an rms of {:.3g}",
-                                  static_cast<double>(row.rms / all[row.traced].first),
-                                  static_cast<double>(row.rms));
-      return fault;
-    }
+    if (exploded)
+      return exploded_at(*exploded, all[data_.traces[*exploded].traced].first);
     std::optional<size_t> dead;
     for (const auto& [traced, series] : all) {
       if (series.dead < kDeadTimes) continue;
@@ -388,12 +424,6 @@ class Finder {
   uint32_t step_ = 0, file_ = 0;
   std::unordered_map<uint64_t, size_t> rows_;
 };
-
-std::string_view word_of(uint8_t bad) {
-  if ((bad & kNan) != 0) return "NaN";
-  if ((bad & kSome) != 0) return "NaN or infinity";
-  return "infinity";
-}
 
 }  // namespace
 

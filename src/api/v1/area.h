@@ -26,6 +26,7 @@ std::span<const Route> job_routes();           // jobs
 std::span<const Route> layout_routes();        // layouts
 std::span<const Route> media_routes();         // media, blob, peaks
 std::span<const Route> mesh_routes();          // mesh
+std::span<const Route> numerics_routes();      // numerics
 std::span<const Route> pr_curve_routes();      // pr_curves
 std::span<const Route> profile_routes();       // profile/sessions, tools, report, rows
 std::span<const Route> run_routes();           // info, runs, tags, reload
