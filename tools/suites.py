@@ -44,6 +44,7 @@ SUITES = [
     ("compat-data-server-all", [PYTHON, "tests/compat/data_server.py", "--all"], True),
     ("scale", [PYTHON, "-m", "pytest", "-q", "tests/scale"], False),
     ("warehouse", [PYTHON, "tests/warehouse/run.py"], True),
+    ("numerics", [PYTHON, "tests/numerics/run.py"], True),
     ("compat-attacks", [PYTHON, "tests/compat/attacks.py"], False),
     ("compat-page", [PYTHON, "tests/compat/frontend.py"], True),
     ("profile-story", [PYTHON, "-m", "pytest", "tests/profile"], False),

@@ -213,7 +213,8 @@ class _Replay:
                 if closed is not None:
                     return self._closed(closed, args, names)
                 return list(self.evaluate(jaxpr, [], [], args, names))
-        subfuns, params = eqn.primitive.get_bind_params(eqn.params)
+        bound = eqn.primitive.get_bind_params(eqn.params)
+        subfuns, params = bound if isinstance(bound, tuple) else ((), bound)  # a pair before JAX 0.8
         out = eqn.primitive.bind(*subfuns, *args, **params)
         outs = list(out) if eqn.primitive.multiple_results else [out]
         stack = _stack_of(eqn)

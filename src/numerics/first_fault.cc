@@ -269,15 +269,17 @@ class Finder {
     for (const Link& input : inputs) {
       if (!input.numbers || level(input.health.bad) > 0) continue;
       const double high = static_cast<double>(input.numbers->max);
-      const double own =
-          hates_high ? high : std::max(std::fabs(static_cast<double>(input.numbers->min)), std::fabs(high));
+      const double own = hates_high ? high
+                                    : std::max(std::fabs(static_cast<double>(input.numbers->min)),
+                                               std::fabs(high));
       if (own > size) {
         size = own;
         largest = &input;
       }
     }
     if (largest) {
-      const bool is_low = !hates_high && std::fabs(largest->numbers->min) > std::fabs(largest->numbers->max);
+      const bool is_low =
+          !hates_high && std::fabs(largest->numbers->min) > std::fabs(largest->numbers->max);
       return text(*largest,
                   "reached " + value(static_cast<double>(is_low ? largest->numbers->min
                                                                 : largest->numbers->max)));
@@ -352,9 +354,9 @@ class Finder {
       const float before = first.emplace(row.traced, row.rms).first->second;
       if (before > 0 && row.rms > kGrowth * before) {
         Fault fault = exploded_at(i, before);
-        fault.reached += fmt::format("; the first {} followed in `{}` at {}, step {}",
-                                     word_of(sign.bad), sign.link().op_type,
-                                     sign.link().where.text(), sign.step);
+        fault.reached +=
+            fmt::format("; the first {} followed in `{}` at {}, step {}", word_of(sign.bad),
+                        sign.link().op_type, sign.link().where.text(), sign.step);
         return fault;
       }
     }
@@ -367,9 +369,9 @@ class Finder {
     Fault fault = fault_at(i);
     fault.kind = FaultKind::kExploded;
     fault.followers = 0;
-    fault.reached = fmt::format("its values grew {:.2g} times, to an rms of {:.3g}",
-                                static_cast<double>(row.rms / before),
-                                static_cast<double>(row.rms));
+    fault.reached =
+        fmt::format("its values grew {:.2g} times, to an rms of {:.3g}",
+                    static_cast<double>(row.rms / before), static_cast<double>(row.rms));
     return fault;
   }
 
@@ -404,8 +406,7 @@ class Finder {
       fault.followers = 0;
       return fault;
     };
-    if (exploded)
-      return exploded_at(*exploded, all[data_.traces[*exploded].traced].first);
+    if (exploded) return exploded_at(*exploded, all[data_.traces[*exploded].traced].first);
     std::optional<size_t> dead;
     for (const auto& [traced, series] : all) {
       if (series.dead < kDeadTimes) continue;

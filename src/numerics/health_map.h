@@ -18,17 +18,17 @@ struct HealthCell {
 
 struct HealthRow {
   uint32_t traced = 0;
-  int64_t first_bad = -1;     // column
-  uint64_t order = 0;         // of its first trace
+  int64_t first_bad = -1;  // column
+  uint64_t order = 0;      // of its first trace
   std::vector<HealthCell> cells;
 };
 
 enum class HealthOrder : uint8_t { kProgram, kWentWrongFirst };
 
 struct HealthMap {
-  std::vector<int64_t> steps;    // where each column begins
+  std::vector<int64_t> steps;  // where each column begins
   uint64_t total_rows = 0;
-  std::vector<HealthRow> rows;   // the page that was asked for
+  std::vector<HealthRow> rows;  // the page that was asked for
 };
 
 // At most `most_columns` columns; steps between two of them are summed up.

@@ -114,8 +114,8 @@ Answer summary(const Context& context, const Request& request) {
   std::string out;
   JsonWriter json(out);
   json.object([&] {
-    json.key("sentence").string(fault ? numerics::sentence(*fault)
-                                      : numerics::healthy_sentence(*data));
+    json.key("sentence")
+        .string(fault ? numerics::sentence(*fault) : numerics::healthy_sentence(*data));
     json.key("advice").string(fault ? numerics::advice(*fault) : "");
     json.key("fault");
     if (!fault) {
@@ -378,8 +378,7 @@ Answer stack(const Context& context, const Request& request) {
   if (index < 0 || index >= static_cast<int64_t>(data->executions.size()))
     return error({Code::kNotFound, fmt::format("there is no execution {}", index)});
   numerics::DetailReader reader(*dump);
-  SONDE_ANSWER(const detail,
-               reader.execution(data->executions[static_cast<size_t>(index)].offset));
+  SONDE_ANSWER(const detail, reader.execution(data->executions[static_cast<size_t>(index)].offset));
   std::string out;
   JsonWriter json(out);
   json.object([&] {
@@ -411,14 +410,10 @@ Answer source(const Context& context, const Request& request) {
 }
 
 constexpr Route kRoutes[] = {
-    {"GET", "/api/v1/numerics", list},
-    {"GET", "/api/v1/numerics/summary", summary},
-    {"GET", "/api/v1/numerics/traces", traces},
-    {"GET", "/api/v1/numerics/executions", executions},
-    {"GET", "/api/v1/numerics/map", map},
-    {"GET", "/api/v1/numerics/op", op},
-    {"GET", "/api/v1/numerics/stack", stack},
-    {"GET", "/api/v1/numerics/source", source},
+    {"GET", "/api/v1/numerics", list},          {"GET", "/api/v1/numerics/summary", summary},
+    {"GET", "/api/v1/numerics/traces", traces}, {"GET", "/api/v1/numerics/executions", executions},
+    {"GET", "/api/v1/numerics/map", map},       {"GET", "/api/v1/numerics/op", op},
+    {"GET", "/api/v1/numerics/stack", stack},   {"GET", "/api/v1/numerics/source", source},
 };
 
 }  // namespace

@@ -1,0 +1,91 @@
+"""Recordings of numerics: own routes, the command and its exit codes, and a folder of dumps beside ordinary runs."""
+
+import json
+import shutil
+import subprocess
+import urllib.parse
+
+from server import ROOT, SONDE, running
+
+DUMP = ROOT / "tests" / "data" / "corpus" / "debugger_v2"
+
+
+def records(path):
+    """A second reader: the frames of a record file, counted by their lengths alone."""
+    data, at, count = path.read_bytes(), 0, 0
+    while at + 16 <= len(data):
+        at += 16 + int.from_bytes(data[at : at + 8], "little")
+        count += 1
+    return count
+
+
+def get(server, path, **query):
+    answer = server.ask(f"/api/v1/numerics{path}?{urllib.parse.urlencode(query)}")
+    assert answer.status == 200, answer.text
+    return json.loads(answer.body)
+
+
+def test_dumps_at_any_depth(tmp_path):
+    shutil.copytree(DUMP, tmp_path / "a" / "b")
+    shutil.copytree(DUMP, tmp_path / "c")
+    for path in [*tmp_path.rglob("tfdbg*")]:
+        path.chmod(0o644)
+    with running(logdir=tmp_path) as server:
+        assert [d["name"] for d in get(server, "")["dumps"]] == ["a/b", "c"]
+        summary = get(server, "/summary", dump="a/b")
+        assert summary["sentence"].startswith("First NaN: `Log` at gen_tf.py:401")
+        assert summary["fault"]["chain"][summary["fault"]["at"]]["op"] == "Log"
+        counted = {file["kind"]: file["records"] for file in summary["files"]}
+        for kind, number in counted.items():
+            assert number == records(next((tmp_path / "c").glob(f"*.{kind}"))), kind
+        traces = get(server, "/traces", dump="c", **{"from": 2, "count": 3})
+        assert (traces["total"], traces["from"], len(traces["rows"])) == (8, 2, 3)
+        assert [row["index"] for row in get(server, "/traces", dump="c", only="bad")["rows"]] == [0, 2, 3, 4, 6, 7]
+        executions = get(server, "/executions", dump="c")
+        assert [row["type"] for row in executions["rows"]][-1] == "RealDiv"
+        health = get(server, "/map", dump="c")
+        assert health["steps"] == [0, 1]
+        assert health["rows"][0]["op"] == "Log"
+        assert health["rows"][0]["first_bad"] == 0
+        graph = traces["rows"][0]["graph"]
+        op = get(server, "/op", dump="c", graph=graph, op="block/mul")
+        assert [one["op"] for one in op["inputs"]] == ["Log", "block/mul/y"]
+        assert [one["op"] for one in op["consumers"]] == ["block/Sum"]
+        own = [frame for frame in op["frames"] if frame["own"]]
+        source = get(server, "/source", dump="c", index=own[-1]["source"])
+        assert source["path"].endswith("gen_tf.py") and len(source["lines"]) >= own[-1]["line"]
+        assert get(server, "/stack", dump="c", execution=3)["frames"]
+        for path in ("/summary?dump=nothing", "/op?dump=c&graph=x&op=y", "/source?dump=c&index=999", "/stack?dump=c&execution=-1"):
+            assert server.ask("/api/v1/numerics" + path).status == 404, path
+        assert server.ask("/api/v1/numerics/summary").status == 400
+        assert set(json.loads(server.ask("/data/plugin/debugger-v2/runs").body)) == {"a/b", "c"}
+
+
+def test_a_dump_that_grows(tmp_path):
+    for path in DUMP.iterdir():
+        shutil.copy(path, tmp_path / path.name)
+        (tmp_path / path.name).chmod(0o644)
+    traces = next(tmp_path.glob("*.graph_execution_traces"))
+    whole = traces.read_bytes()
+    traces.write_bytes(whole[:1000])
+    with running(logdir=tmp_path) as server:
+        before = get(server, "/traces", dump=".")["total"]
+        assert 0 < before < 8
+        with traces.open("ab") as file:
+            file.write(whole[1000:])
+        assert get(server, "/traces", dump=".")["total"] == 8
+
+
+def test_command(tmp_path):
+    def run(*args):
+        return subprocess.run([SONDE, "numerics", *map(str, args)], capture_output=True, text=True)
+
+    found = run(DUMP)
+    assert found.returncode == 3 and found.stdout.startswith("First NaN: `Log` at gen_tf.py:401")
+    assert json.loads(run(DUMP, "--json").stdout)["line"] == 401
+    assert run(tmp_path).returncode == 1
+    assert run().returncode == 2
+    assert run("--nonsense", DUMP).returncode == 2
+    assert run("--help").returncode == 0
+    same = run("diff", DUMP, DUMP)
+    assert same.returncode == 0 and same.stdout.startswith("No difference in 8 tensors")
