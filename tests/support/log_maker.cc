@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "codec/wire.h"
 #include "image/png_encode.h"
+#include "tests/support/debug_dump.h"
 
 namespace sonde::test {
 namespace {
@@ -307,6 +308,22 @@ std::string wav(uint32_t rate, uint32_t frames) {
   return out;
 }
 
+// A tensor that reaches zero in its second step, and the log of it.
+static void make_dump(const std::filesystem::path& folder) {
+  testing::DumpMaker maker(folder);
+  maker.source("/project/loss.py", {"def loss(p):", "    return log(p)"});
+  maker.frame("f1", 0, 2, "loss");
+  maker.graph("g", "step");
+  maker.op("g", "Softmax", "p");
+  maker.op("g", "Log", "log", {"p:0"}, {"f1"});
+  for (const double zeros : {0.0, 1.0}) {
+    maker.trace("g", "p", 4, testing::full_health(4, 0, 0, 0, zeros));
+    maker.trace("g", "log", 4, testing::full_health(4, zeros, 0, 0));
+    maker.execution("__inference_step_1", 4, {testing::full_health(4, zeros, 0, 0)},
+                    {{1}, {2}, {"f1"}, "g"});
+  }
+}
+
 std::string make(const std::filesystem::path& root, std::string_view line) {
   std::string_view rest = trimmed(line);
   const std::string what = word(rest);
@@ -317,7 +334,12 @@ std::string make(const std::filesystem::path& root, std::string_view line) {
     std::ofstream(root / name) << text_with_breaks(std::string(trimmed(rest))) << "\n";
     return "";
   }
-  if (what != "run") return "a line begins with run or file";
+  if (what == "dump") {  // dump <folder>
+    std::string name = word(rest);
+    make_dump(name == "." ? root : root / name);
+    return "";
+  }
+  if (what != "run") return "a line begins with run, file or dump";
   std::string run = word(rest);
   if (!run.ends_with(':')) return "the name of a run ends with a colon";
   run.pop_back();

@@ -16,6 +16,7 @@ import {files} from './files/entry.ts';
 import {hparams} from './hparams/entry.ts';
 import {graphs} from './graphs/entry.ts';
 import {projector} from './projector/entry.ts';
+import {numerics} from './numerics/entry.ts';
 import {profile} from './profile/entry.ts';
 
 export const DASHBOARDS: readonly Dashboard[] = [
@@ -32,6 +33,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
   hparams,
   graphs,
   projector,
+  numerics,
   profile,
   system,
   consoles,
