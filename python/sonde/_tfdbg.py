@@ -9,7 +9,6 @@ from __future__ import annotations
 import linecache
 import os
 import socket
-import struct
 import sys
 import threading
 import time
@@ -99,6 +98,7 @@ class DumpWriter:
     ) -> None:
         self._lock = threading.RLock()
         self._pending: dict[str, list[bytes]] = {kind: [] for kind in KINDS}
+        self._traces: list[tuple[Any, ...]] = []
         self._sources: dict[str, int] = {}
         self._frames: dict[Frame, str] = {}
         self._ops: dict[tuple[str, str], list[int]] = {}
@@ -160,6 +160,9 @@ class DumpWriter:
                 payloads, self._pending[kind] = self._pending[kind], []
                 if payloads:
                     self._write(kind, _sonde.frames(payloads))
+            traces, self._traces = self._traces, []
+            if traces:
+                self._write("graph_execution_traces", _sonde.trace_frames(traces))
 
     close = flush
 
@@ -227,11 +230,6 @@ class DumpWriter:
     def has_op(self, graph: str, name: str) -> bool:
         return (graph, name) in self._ops
 
-    def _health(self, tensor_id: int, dtype: str, rank: int, stats: Sequence[Any]) -> Message:
-        values = (tensor_id, 0, DTYPES.get(dtype, 1), rank, *stats[:7])
-        shape = Message().bytes(2, Message().varint(1, 11))
-        return Message().varint(1, 2).bytes(2, shape).bytes(4, struct.pack("<11d", *values))
-
     def trace(
         self,
         graph: str,
@@ -246,16 +244,9 @@ class DumpWriter:
         """One tensor of one step."""
         with self._lock:
             ids = self._ops.get((graph, op), [-1])
-            body = Message().text(1, graph).text(2, op)
-            if slot:
-                body.varint(3, slot)
-            body.varint(4, FULL_HEALTH)
-            body.bytes(5, self._health(ids[slot] if slot < len(ids) else -1, dtype, rank, stats))
-            body.text(6, "/device:CPU:0")
-            body.bytes(30, struct.pack("<8f", *(_single(value) for value in stats[7:15])))
-            if stats[15]:
-                body.packed(31, stats[15])
-            self._add("graph_execution_traces", 10, body, step, wall)
+            tensor = ids[slot] if slot < len(ids) else -1
+            wall = time.time() if wall is None else wall
+            self._traces.append((graph, op, slot, tensor, DTYPES.get(dtype, 1), rank, step, wall, tuple(stats)))
 
     def execution(self, name: str, graph: str, step: int, stack: Iterable[Frame] = ()) -> None:
         """A step as a call of a graph: TensorBoard's timeline shows it."""
@@ -264,7 +255,3 @@ class DumpWriter:
             body.bytes(8, self._location(stack))
             self._add("execution", 9, body, step)
 
-
-def _single(value: float) -> float:
-    """A number that float32 can hold."""
-    return max(-3.4e38, min(3.4e38, value)) if value == value else value

@@ -332,7 +332,8 @@ class Watch:
             first = next((t for t in tree_leaves(out) if isinstance(t, torch.Tensor) and t.is_floating_point()), None)
             if first is None:
                 return
-            stack = user_stack(2)
+            # The place of an op is written once.
+            stack = () if self.writer.has_op(self._graph, name) else user_stack(2)
             known = {self._made[s] for t in tree_leaves(args) if isinstance(t, torch.Tensor) and (s := _storage(t)) in self._made}
             self._row(type(module).__name__, name, [f"{k}:0" for k in sorted(known)], stack, first)
             self._made[_storage(first)] = name
@@ -358,7 +359,7 @@ class Watch:
         model = self._model()
         if model is None or (self.every < 10 and self.steps >= 20 and self.steps % 10):
             return
-        stack = user_stack(2)
+        stack = user_stack(2) if self.steps == 0 else ()
         for name, parameter in model.named_parameters():
             self._row("Parameter", f"{name}", [], stack, parameter)
             if parameter.grad is not None:

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "codec/wire.h"
 #include "log/event/tensor.h"
 #include "log/write/frame.h"
 
@@ -196,14 +197,70 @@ nb::object tensor_stats(const AnyTensor& tensor, bool with_histogram) {
       share(stats.beyond_bf16), share(stats.beyond_fp8), exponents);
 }
 
+void append_frame(std::string& out, std::string_view payload) {
+  const size_t at = out.size();
+  out.resize(at + payload.size() + writer::kFrameHead + writer::kFrameTail);
+  std::memcpy(out.data() + at + writer::kFrameHead, payload.data(), payload.size());
+  writer::frame(out.data() + at, payload.size());
+}
+
 nb::bytes frames(const nb::list& payloads) {
   std::string out;
   for (const nb::handle item : payloads) {
     const auto payload = nb::cast<nb::bytes>(item);
-    const size_t at = out.size();
-    out.resize(at + payload.size() + writer::kFrameHead + writer::kFrameTail);
-    std::memcpy(out.data() + at + writer::kFrameHead, payload.c_str(), payload.size());
-    writer::frame(out.data() + at, payload.size());
+    append_frame(out, {payload.c_str(), payload.size()});
+  }
+  return nb::bytes(out.data(), out.size());
+}
+
+// Graph-execution traces in mode FULL_HEALTH, framed; a row is (graph, op, slot, tensor id, dtype,
+// rank, step, wall time, stats).
+nb::bytes trace_frames(const nb::list& rows) {
+  std::string out, payload, body, vector;
+  const auto number = [](const nb::tuple& stats, size_t i) { return nb::cast<double>(stats[i]); };
+  const auto single = [](double value) {
+    constexpr double kMost = std::numeric_limits<float>::max();
+    return static_cast<float>(std::isnan(value) ? value : std::clamp(value, -kMost, kMost));
+  };
+  for (const nb::handle item : rows) {
+    const auto row = nb::cast<nb::tuple>(item);
+    const auto stats = nb::cast<nb::tuple>(row[8]);
+    std::array<double, 11> health{nb::cast<double>(row[3]), 0, nb::cast<double>(row[4]),
+                                  nb::cast<double>(row[5])};
+    for (size_t i = 0; i < 7; ++i) health[4 + i] = number(stats, i);
+    std::array<float, 8> numbers;
+    for (size_t i = 0; i < 8; ++i) numbers[i] = single(number(stats, 7 + i));
+    const auto bytes_of = [](const auto& list) {
+      return std::string_view(reinterpret_cast<const char*>(list.data()), sizeof list);
+    };
+    body.clear();
+    wire::Encoder trace(body);
+    trace.bytes(1, nb::cast<nb::str>(row[0]).c_str());
+    trace.bytes(2, nb::cast<nb::str>(row[1]).c_str());
+    if (const auto slot = nb::cast<uint64_t>(row[2])) trace.varint(3, slot);
+    trace.varint(4, 4);
+    trace.message(5, [&](wire::Encoder& tensor) {
+      tensor.varint(1, 2);
+      tensor.message(2, [](wire::Encoder& shape) {
+        shape.message(2, [](wire::Encoder& dim) { dim.varint(1, 11); });
+      });
+      tensor.bytes(4, bytes_of(health));
+    });
+    trace.bytes(6, "/device:CPU:0");
+    trace.bytes(30, bytes_of(numbers));
+    const auto exponents = nb::cast<nb::list>(stats[15]);
+    if (nb::len(exponents) > 0) {
+      std::string packed;
+      wire::Encoder counts(packed);
+      for (const nb::handle count : exponents) counts.raw_varint(nb::cast<uint64_t>(count));
+      trace.bytes(31, packed);
+    }
+    payload.clear();
+    wire::Encoder event(payload);
+    event.real(1, nb::cast<double>(row[7]));
+    event.varint(2, nb::cast<uint64_t>(row[6]));
+    event.bytes(10, body);
+    append_frame(out, payload);
   }
   return nb::bytes(out.data(), out.size());
 }
@@ -211,6 +268,7 @@ nb::bytes frames(const nb::list& payloads) {
 }  // namespace
 
 void bind_debug(nb::module_& m) {
+  m.def("trace_frames", trace_frames, nb::arg("rows"));
   m.def("frames", frames, nb::arg("payloads"));
   m.def("tensor_stats", tensor_stats, nb::arg("tensor"), nb::arg("with_histogram") = false);
 }
