@@ -9,10 +9,8 @@ stop() { printf 'sonde: %s\n' "$*" >&2; exit 1; }
 sonde_build_packages="g++ cmake ninja-build ccache mold pkgconf libboost1.81-dev|libboost1.83-dev libssl-dev libfmt-dev libexpected-dev
   rapidjson-dev libdeflate-dev zlib1g-dev libzstd-dev libre2-dev
   libleveldb-dev libsnappy-dev libpng-dev libjpeg-dev libeigen3-dev libhnswlib-dev libnghttp2-dev libsqlite3-dev
-  doctest-dev librapidcheck-dev python3 python3-venv"
-sonde_test_packages="clang-format-19 libcurl4 python3-dev shellcheck"
   python3 python3-venv"
-sonde_test_packages="doctest-dev clang-format-19 python3-dev shellcheck"
+sonde_test_packages="doctest-dev clang-format-19 libcurl4 python3-dev shellcheck"
 
 # The whole answer is read before it is looked at: `| grep -q` leaves at the first match, the command on the
 # left then dies of SIGPIPE, and under pipefail the pipe says "no" for a package that is there.

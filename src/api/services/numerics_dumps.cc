@@ -19,13 +19,6 @@ bool is_same(const numerics::DumpFiles& a, const numerics::DumpFiles& b) {
 
 }  // namespace
 
-NumericsDumps& NumericsDumps::of(const Context& context) {
-  const auto kept = context.memo->get<std::shared_ptr<NumericsDumps>>(
-      "numerics", 0,
-      [](const std::shared_ptr<NumericsDumps>*) { return std::make_shared<NumericsDumps>(); });
-  return **kept;
-}
-
 NumericsDumps::Listing NumericsDumps::list(const Context& context) {
   const std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();

@@ -17,8 +17,6 @@ namespace sonde::api {
 
 class NumericsDumps {
  public:
-  static NumericsDumps& of(const Context& context);  // of the server that `context` belongs to
-
   struct Listing {
     std::vector<std::shared_ptr<numerics::Dump>> dumps;  // by name
     std::vector<std::string> problems;                   // metadata files that cannot be read

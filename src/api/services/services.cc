@@ -5,6 +5,7 @@
 #include "api/services/graph_source.h"
 #include "api/services/hub.h"
 #include "api/services/jobs.h"
+#include "api/services/numerics_dumps.h"
 #include "api/services/recordings.h"
 #include "api/services/state.h"
 #include "api/services/upload_keeper.h"
@@ -36,6 +37,7 @@ struct Services::All {
   v1::GraphCache graphs;
   v1::EmbeddingCache embeddings;
   Captures captures;
+  NumericsDumps numerics;
   Recordings recordings;
   v1::State state;
   UploadKeeper uploads;  // looks into all of the above
@@ -48,6 +50,7 @@ Services::~Services() = default;
 Memo& Services::memo() const { return all_->memo; }
 Captures& Services::captures() const { return all_->captures; }
 Recordings& Services::recordings() const { return all_->recordings; }
+NumericsDumps& Services::numerics() const { return all_->numerics; }
 UploadKeeper& Services::uploads() const { return all_->uploads; }
 v1::State& Services::state() const { return all_->state; }
 v1::GraphCache& Services::graphs() const { return all_->graphs; }

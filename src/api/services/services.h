@@ -19,6 +19,7 @@ namespace sonde::api {
 struct Settings;
 class Captures;
 class Recordings;
+class NumericsDumps;
 class UploadKeeper;
 
 namespace v1 {
@@ -41,6 +42,7 @@ class Services {
   UploadKeeper& uploads() const;           // forgets uploads when their pages are gone
   v1::State& state() const;                // tags, colours, sidecar, event stream, jobs
   v1::GraphCache& graphs() const;          // parsed graphs and uploaded ones
+  NumericsDumps& numerics() const;         // dumps of tfdbg V2 found in the log directory
   v1::EmbeddingCache& embeddings() const;  // loaded embeddings and uploaded ones
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/services/numerics_dumps.h"
+#include "api/services/services.h"
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/shared.h"
 
@@ -29,7 +30,7 @@ Answer runs(const Context& context, const Request&) {
   std::string out;
   JsonWriter json(out);
   json.object([&] {
-    for (const auto& dump : NumericsDumps::of(context).list(context).dumps) {
+    for (const auto& dump : context.services.numerics().list(context).dumps) {
       const numerics::DumpFiles& files = dump->files();
       json.key(files.name == "." ? kRootRun : std::string_view(files.name)).object([&] {
         json.key("start_time").number(files.start_time());
@@ -48,7 +49,7 @@ struct Asked {
 Asked asked(const Context& context, const Request& request) {
   const auto run = request.param("run");
   if (!run) return {nullptr, refused("run parameter is not provided")};
-  auto dump = NumericsDumps::of(context).find(context, *run == kRootRun ? "." : *run);
+  auto dump = context.services.numerics().find(context, *run == kRootRun ? "." : *run);
   if (!dump) return {nullptr, refused("run " + python_name(run) + " has no debugger data")};
   return {std::move(*dump), {}};
 }

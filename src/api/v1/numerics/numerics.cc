@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "api/services/numerics_dumps.h"
+#include "api/services/services.h"
 #include "api/v1/area.h"
 #include "api/v1/support.h"
 #include "numerics/first_fault.h"
@@ -19,7 +20,7 @@ using numerics::Dump;
 
 Result<std::shared_ptr<Dump>> dump_param(const Context& context, const Request& request) {
   SONDE_TRY(name, text_param(request, "dump"));
-  return NumericsDumps::of(context).find(context, name);
+  return context.services.numerics().find(context, name);
 }
 
 Answer answer_of(const Context& context, const Dump& dump, std::string body) {
@@ -27,7 +28,7 @@ Answer answer_of(const Context& context, const Dump& dump, std::string body) {
 }
 
 Answer list(const Context& context, const Request&) {
-  const auto listing = NumericsDumps::of(context).list(context);
+  const auto listing = context.services.numerics().list(context);
   std::string out;
   JsonWriter json(out);
   json.object([&] {
