@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/services/services.h"
 #include "api/v1/area.h"
 #include "api/v1/support.h"
 #include "base/strings.h"
@@ -99,8 +100,8 @@ Answer console(const Context& context, const Request& request) {
   const io::FileStat& stat = *found;
   const std::string key = "console\n" + path;
   std::optional<Error> failed;
-  const auto index =
-      context.memo->get<query::LineIndex>(key, mark_of(stat), [&](const query::LineIndex* earlier) {
+  const auto index = context.services.memo().get<query::LineIndex>(
+      key, mark_of(stat), [&](const query::LineIndex* earlier) {
         auto made = query::index_lines(path, earlier, nullptr);
         if (!made) failed = made.error();
         return made ? std::move(*made) : query::LineIndex{};

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "api/services/services.h"
 #include "api/v1/support.h"
 #include "base/strings.h"
 
@@ -154,7 +155,7 @@ Result<std::shared_ptr<const query::LineIndex>> index_of(const Context& context,
                                                          const TableFile& table) {
   SONDE_TRY(stat, io::stat_of(table.path));
   std::optional<Error> failed;
-  auto index = context.memo->get<query::LineIndex>(
+  auto index = context.services.memo().get<query::LineIndex>(
       "table\n" + table.path,
       hash_of(fmt::format("{}.{}.{}.{}", stat.device, stat.inode, stat.size, stat.mtime_ns)),
       [&](const query::LineIndex* earlier) {
