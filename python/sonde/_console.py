@@ -92,13 +92,13 @@ class _Tee:
         self._original, self._log, self._stream = original, log, stream
 
     def write(self, text: str) -> int:
-        written = self._original.write(text)
+        # The file first: what somebody has seen is in it, also when the program is killed in between.
         if self._log is not None:
             try:
                 self._log.write(self._stream, text)
             except Exception:
                 self._log = None  # type: ignore[assignment]
-        return written
+        return self._original.write(text)
 
     def writelines(self, lines: Any) -> None:
         for line in lines:

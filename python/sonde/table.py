@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Audio", "Histogram", "Image", "Table", "Tokens", "Video"]
 
 _MAX_DEPTH = 32
+_AS_THEY_ARE = frozenset((str, int, bool, type(None)))
 
 
 class Media:
@@ -221,10 +222,12 @@ class Table:
         """The rows as lines of the table's file."""
         out = []
         for row in self.rows:
-            record = {"_step": step, "_time": round(time_s, 3)}
+            record: dict[str, Any] = {"_step": step, "_time": round(time_s, 3)}
             for name in self.columns:
                 if name in row:
-                    record[f" {name}" if name in ("_step", "_time") else name] = plain(row[name], folder)
+                    value = row[name]
+                    key = f" {name}" if name in ("_step", "_time") else name
+                    record[key] = value if type(value) in _AS_THEY_ARE else plain(value, folder)
             out.append(json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
         return ("\n".join(out) + "\n").encode("utf-8", "replace") if out else b""
 

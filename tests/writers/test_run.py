@@ -186,7 +186,8 @@ def test_kill_9_loses_nothing_that_was_flushed(tmp_path):
         child.stdout.readline()
         time.sleep(rng.random() * 0.05)
         child.send_signal(signal.SIGKILL)
-        said = [int(line.split()[1]) for line in child.communicate()[0].splitlines() if line.startswith("said ")]
+        whole = [line for line in child.communicate()[0].splitlines(keepends=True) if line.endswith("\n")]
+        said = [int(line.split()[1]) for line in whole if line.startswith("said ")]
         promised = said[-1] if said else 50
         folder = tmp_path / str(kill) / "v"
         steps = list(sonde.load(folder)[".", "loss"].steps)
@@ -328,3 +329,32 @@ def test_a_full_disk_does_not_end_the_training(tmp_path):
         with pytest.warns(RuntimeWarning, match="not logged"):
             run.log({"t": sonde.Table(["a"], [[1]]), "x": 1.0})
     assert list(sonde.load(tmp_path)["f", "x"].values) == [1]
+
+
+FORKS = """
+import os, sys, sonde
+run = sonde.init(name="f", dir=sys.argv[1], system=0.05, code=False)
+run.log({"loss": 1.0}, step=0)
+children = []
+for k in range(3):
+    child = os.fork()
+    if child == 0:
+        print("child", k)
+        run.log({f"worker/{k}": float(k)}, step=0)
+        run.flush()
+        run.finish()          # the parent's business: does nothing here
+        os._exit(0)
+    children.append(child)
+assert all(os.waitpid(c, 0)[1] == 0 for c in children)
+run.log({"loss": 0.5}, step=1)
+run.finish()
+"""
+
+
+def test_forked_workers_log_too(tmp_path):
+    subprocess.run([sys.executable, "-c", FORKS, str(tmp_path)], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    log = sonde.load(tmp_path)
+    assert list(log["f", "loss"].values) == [1, 0.5]
+    assert [float(log["f", f"worker/{k}"].values[0]) for k in range(3)] == [0, 1, 2]
+    assert info(tmp_path / "f")["state"] == "finished"
+    assert (tmp_path / "f/console.log").read_text().count("child") == 3
