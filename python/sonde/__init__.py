@@ -85,8 +85,7 @@ def __getattr__(name: str) -> Any:
         made = getattr(_importlib.import_module(f".{_WHERE[name]}", __name__), name)
         globals()[name] = made
         return made
-    if name in ("hparams", "importers", "keras", "notebook", "profile", "projector", "summary"):
-    if name in ("debug", "hparams", "keras", "notebook", "profile", "projector", "summary"):
+    if name in ("debug", "hparams", "importers", "keras", "notebook", "profile", "projector", "summary"):
         return _importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
