@@ -16,6 +16,8 @@ using loop::Ranges;
 
 constexpr double kWorthSaying = 0.05;  // of a period
 constexpr double kPythonShare = 0.10;
+// Gaps between the operations of a healthy program add up to this much.
+constexpr double kUsualGaps = 0.20;
 constexpr double kRowShare = 0.35;
 
 std::string of_step(double ms, double period_ms) {
@@ -333,8 +335,8 @@ void python(Rules& r) {
     f.text = fmt::format("{} run Python that calls no operation{}.", of_step(ms, r.rhythm.usual_ms),
                          f.fired ? ", spread over many functions" : "");
     f.action = "Compile more of the step into one call, or do the rest less often.";
-    if (f.fired) f.severity = Severity::kMinor;
-    gain(f, ms, r.rhythm.usual_ms);
+    if (f.fired) f.severity = share >= kUsualGaps ? Severity::kMinor : Severity::kInfo;
+    if (share >= kUsualGaps) gain(f, ms, r.rhythm.usual_ms);
     r.found.push_back(std::move(f));
     return;
   }
@@ -368,7 +370,11 @@ void unrecorded(Rules& r) {
   f.diff = tracer_line(r);
   f.numbers = {{"gap_ms", ms}, {"percent", 100 * share}};
   f.evidence = {{"trace_viewer", ""}};
-  gain(f, ms, r.rhythm.usual_ms);
+  if (f.fired && share < kUsualGaps) {
+    f.severity = Severity::kInfo;
+  } else {
+    gain(f, ms, r.rhythm.usual_ms);
+  }
   r.found.push_back(std::move(f));
 }
 

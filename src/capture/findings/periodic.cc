@@ -96,6 +96,52 @@ std::string places(const Rules& r) {
   return fmt::format("{} of {} steps", r.rhythm.outliers.size(), r.loop->periods.size());
 }
 
+// What the outliers take longer is about the same in each.
+bool alike(const Rules& r) {
+  double least = 1e300, most = 0;
+  for (const size_t i : r.rhythm.outliers) {
+    const double more = static_cast<double>(r.loop->periods[i].length()) / 1e9 - r.rhythm.usual_ms;
+    least = std::min(least, more);
+    most = std::max(most, more);
+  }
+  return least > 0.7 * most;
+}
+
+// The operation that the steps that stand out call most beyond the usual ones.
+std::string more_operations(const Rules& r) {
+  const trace::Trace& trace = r.pace->trace();
+  const auto counted = [&](const std::vector<size_t>& periods) {
+    loop::Ranges list;
+    for (const size_t i : periods)
+      list.push_back({r.loop->periods[i].begin, r.loop->periods[i].end});
+    std::map<trace::LabelId, std::pair<double, double>> sums;  // calls and ms a period
+    for (const loop::Culprit& c : culprits(trace, *r.loop, pytorch::merged(std::move(list)))) {
+      const double n = static_cast<double>(periods.size());
+      sums[c.label] = {c.count / n, static_cast<double>(c.inside_ps) / 1e9 / n};
+    }
+    return sums;
+  };
+  const auto here = counted(r.rhythm.outliers), there = counted(r.rhythm.usual);
+  std::string name;
+  double most = 0, calls = 0, before = 0;
+  for (const auto& [label, sum] : here) {
+    const std::string_view text = trace.text(trace.labels()[label].name);
+    const bool op = text.starts_with("aten::") || text.starts_with("EagerLocalExecute: ") ||
+                    text.starts_with("PjitFunction(");
+    const auto known = there.find(label);
+    const auto old = known == there.end() ? std::pair<double, double>{} : known->second;
+    if (!op || sum.second - old.second <= most || sum.first < 1.5 * old.first) continue;
+    most = sum.second - old.second;
+    calls = sum.first;
+    before = old.first;
+    name = text;
+  }
+  if (name.empty()) return "additional operations, an evaluation most likely";
+  return fmt::format(
+      "additional operations ({:.0f} {} instead of {:.0f}), an evaluation most likely,", calls,
+      name, before);
+}
+
 std::string what_it_does(const Extra& e, const Only& only) {
   if (!only.name.empty()) return only.name;
   switch (e.act) {
@@ -168,13 +214,21 @@ void periodic(Rules& r) {
     return;
   }
   const Only only = only_there(r, e.ms);
+  // Two steps that were held up look like a rhythm, too.
+  const bool even = r.rhythm.every > 0 && alike(r);
   const bool known =
       !only.name.empty() || (e.act_ms >= kMostOfIt * e.ms && e.act != Act::kCompute &&
                              (r.rhythm.every > 0 || e.act != Act::kUnrecorded));
   const bool fired = r.rhythm.extra_share >= kWorthSaying;
   Finding f = make("PERIODIC", fired, known ? Severity::kMajor : Severity::kInfo);
-  const std::string what = known ? what_it_does(e, only) : "";
-  const double each = only.name.empty() ? (known ? e.act_whole_ms : e.ms) : only.ms;
+  std::string what = known ? what_it_does(e, only) : "";
+  double each = only.name.empty() ? (known ? e.act_whole_ms : e.ms) : only.ms;
+  if (only.name.empty() && r.rhythm.more_work &&
+      (e.act == Act::kCompute || e.act == Act::kOpByOp || e.act == Act::kUnrecorded ||
+       e.act == Act::kPython)) {
+    what = more_operations(r);
+    each = e.ms;
+  }
   f.text = fmt::format("{:.1f} ms{} in {}, {:.0f}% of all time; a usual step takes {:.1f} ms.",
                        each, what.empty() ? " more" : " of " + what, places(r),
                        100 * r.rhythm.extra_share, r.rhythm.usual_ms);

@@ -200,8 +200,9 @@ void optimizer(const Numbers& n, Rules& r) {
   int64_t inside = 0;
   for (const CaptureStep& step : n.c.steps) inside += total_inside(spans, step.extent);
   const double ms = static_cast<double>(inside) / 1e9 / n.steps();
-  Finding f =
-      make("OPT-FUSED", !fused && per_step >= 50 && ms >= 0.05 * n.step_ms, Severity::kMinor);
+  Finding f = make("OPT-FUSED",
+                   !fused && per_step >= 50 && ms >= (n.c.device.empty() ? 0.4 : 0.05) * n.step_ms,
+                   Severity::kMinor);
   f.text = fmt::format(
       "{:.1f} ms of each step ({:.0f}%) are the optimiser, which calls {:.0f} operators one "
       "parameter at a time{}.",

@@ -199,12 +199,15 @@ class Builder {
     const trace::Track& track = trace_.tracks()[loop_.thread];
     const trace::KeyId traced = loop_.pytorch ? trace::kNone : host_.words().key.tf_function_call;
     int64_t frame_save_end = INT64_MIN, retrace_end = INT64_MIN, retrace_from = 0;
+    size_t period = 0;
     for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
       const Word word = words_[trace_.label_id(s)];
       const int64_t begin = trace_.begin(s).value, end = trace_.end(s).value;
       if (word == Word::kSkip || end <= begin) continue;
       if (end <= whole_.front().begin) continue;
       if (begin >= whole_.back().end) break;
+      while (period + 1 < loop_.periods.size() && loop_.periods[period].end <= begin) ++period;
+      loop_.periods[period].slices += begin >= loop_.periods[period].begin;
       if (word == Word::kFrame) {
         loop_.has_python = true;
         if (profiler_[trace_.label_id(s)]) append(mine_profiler_, {begin, end});
@@ -467,9 +470,13 @@ class Builder {
       ++often[call.label];
       ++all;
     }
-    // What the rows consist of: PyTorch's calls have names of their own.
+    // What the rows consist of: PyTorch's calls have names of their own. A program of TensorFlow
+    // that runs no compiled function at all runs eagerly.
+    const bool eager =
+        tensorflow_ && all >= 50 * loop_.periods.size() &&
+        std::none_of(calls_.begin(), calls_.end(), [](const Call& call) { return call.function; });
     const auto typical = [&](const Call& call) {
-      return loop_.pytorch && 5 * often[call.label] >= all;
+      return loop_.pytorch ? 5 * often[call.label] >= all : eager;
     };
     Chain chain;
     const Call* last = nullptr;

@@ -41,6 +41,7 @@ struct Period {
   int64_t begin = 0, marked_end = 0, end = 0;
   std::array<int64_t, kActCount> ps{};
   int64_t between_ps = 0;  // from the end of the step to the start of the next
+  uint32_t slices = 0;     // that begin in it on the loop's thread: how much it does
 
   int64_t length() const { return end - begin; }
   int64_t of(Act act) const { return ps[static_cast<size_t>(act)]; }
@@ -78,6 +79,7 @@ struct Rhythm {
   double extra_share = 0;  // of all time: what the outliers take longer than a usual period
   size_t every = 0;        // outliers come at equal distances: 3 = every third; 0: not
   bool first_only = false;
+  bool more_work = false;  // the outliers do more than the others; else they only take longer
 };
 Rhythm rhythm_of(const Loop& loop);
 // Median time of an act in the usual periods, in ms; no more of them than of all time.

@@ -57,6 +57,55 @@ std::string shown(const Frame& frame, bool with_place) {
   return fmt::format("{} ({}:{})", frame.function, file, frame.line);
 }
 
+// The distance of the outliers when they come evenly and none is missing at either end; else 0.
+size_t distance(const std::vector<size_t>& outliers, size_t periods) {
+  if (outliers.size() < 2) return 0;
+  const size_t step = outliers[1] - outliers[0];
+  for (size_t i = 2; i < outliers.size(); ++i) {
+    if (outliers[i] - outliers[i - 1] != step) return 0;
+  }
+  const bool whole = outliers.front() < step && outliers.back() + step >= periods;
+  return step >= 2 && whole ? step : 0;
+}
+
+// Steps that do more than the others, whatever a busy machine made of their times.
+bool by_work(const Loop& loop, const std::vector<double>& lengths, Rhythm& r,
+             std::vector<double>& usual) {
+  if (lengths.size() < 4) return false;
+  std::vector<double> counts;
+  for (const Period& p : loop.periods) counts.push_back(p.slices);
+  std::vector<double> sorted = counts;
+  std::sort(sorted.begin(), sorted.end());
+  const double least = sorted[sorted.size() / 4];
+  std::vector<size_t> more;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 1.2 * least && counts[i] >= least + 10) more.push_back(i);
+    // The others have to do the same.
+    else if (counts[i] < 0.8 * least)
+      return false;
+  }
+  if (more.empty() || 2 * more.size() > counts.size()) return false;
+  if (more.size() > 1 && distance(more, counts.size()) == 0) return false;
+  if (more.size() == 1 && more[0] == 0) return false;  // a warm-up
+  std::vector<double> rest;
+  std::vector<size_t> others;
+  double longer = 0;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (std::find(more.begin(), more.end(), i) != more.end()) {
+      longer += lengths[i] / static_cast<double>(more.size());
+      continue;
+    }
+    others.push_back(i);
+    rest.push_back(lengths[i]);
+  }
+  if (longer < 1.3 * median(rest)) return false;
+  r.outliers = std::move(more);
+  r.usual = std::move(others);
+  usual = std::move(rest);
+  r.more_work = true;
+  return true;
+}
+
 // Work in every second step: half of the steps are long, so that the median tells nothing.
 void every_second(const std::vector<double>& lengths, Rhythm& r, std::vector<double>& usual) {
   for (const size_t first : {size_t{0}, size_t{1}}) {
@@ -108,19 +157,14 @@ Rhythm rhythm_of(const Loop& loop) {
     r.outliers.clear();
     usual = lengths;
   }
-  if (r.outliers.empty() && lengths.size() >= 6) every_second(lengths, r, usual);
+  if (!by_work(loop, lengths, r, usual) && r.outliers.empty() && lengths.size() >= 6)
+    every_second(lengths, r, usual);
   r.usual_ms = median(usual);
   for (const size_t i : r.outliers) extra += lengths[i] - r.usual_ms;
   r.mean_ms = lengths.empty() ? 0 : all / static_cast<double>(lengths.size());
   r.extra_share = all == 0 ? 0 : extra / all;
   r.first_only = r.outliers.size() == 1 && r.outliers[0] == 0;
-  if (r.outliers.size() >= 2) {
-    const size_t step = r.outliers[1] - r.outliers[0];
-    bool even = true;
-    for (size_t i = 2; i < r.outliers.size(); ++i)
-      even &= r.outliers[i] - r.outliers[i - 1] == step;
-    if (even && step >= 2) r.every = step;
-  }
+  r.every = distance(r.outliers, lengths.size());
   return r;
 }
 

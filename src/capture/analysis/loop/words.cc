@@ -132,8 +132,8 @@ bool is_profiler(const Frame& frame) {
 Purpose purpose_of(std::string_view function) {
   std::string text;
   for (const char c : function) text += lower(c);
-  static constexpr std::array<std::string_view, 7> kSave = {
-      "save", "checkpoint", "ckpt", "dump", "serializ", "snapshot", "pickle"};
+  static constexpr std::array<std::string_view, 4> kSave = {"save", "checkpoint", "ckpt",
+                                                            "snapshot"};
   static constexpr std::array<std::string_view, 5> kTest = {"evaluat", "validat", "test_step",
                                                             "eval_", "run_test"};
   static constexpr std::array<std::string_view, 12> kLog = {
