@@ -216,9 +216,10 @@ void periodic(Rules& r) {
   const Only only = only_there(r, e.ms);
   // Two steps that were held up look like a rhythm, too.
   const bool even = r.rhythm.every > 0 && alike(r);
-  const bool known =
-      !only.name.empty() || (e.act_ms >= kMostOfIt * e.ms && e.act != Act::kCompute &&
-                             (r.rhythm.every > 0 || e.act != Act::kUnrecorded));
+  const bool held_up = e.act == Act::kUnrecorded || e.act == Act::kInput || e.act == Act::kPython ||
+                       e.act == Act::kOpByOp;
+  const bool known = !only.name.empty() || r.rhythm.more_work ||
+                     (e.act_ms >= kMostOfIt * e.ms && e.act != Act::kCompute && (even || !held_up));
   const bool fired = r.rhythm.extra_share >= kWorthSaying;
   Finding f = make("PERIODIC", fired, known ? Severity::kMajor : Severity::kInfo);
   std::string what = known ? what_it_does(e, only) : "";
