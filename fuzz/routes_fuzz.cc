@@ -99,7 +99,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return made;
   }();
   static ThreadPool pool("fuzz", 1);
-  static const api::Context context{store, settings, pool};
+  static api::Services services(store, settings);
+  static const api::Context context{store, settings, pool, services};
   if (size == 0) return 0;
   static const std::vector<api::Route> routes = [] {
     std::vector<api::Route> own;

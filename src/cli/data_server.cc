@@ -100,7 +100,8 @@ int serve_provider(const Options& options) {
   api::Settings settings;
   settings.logdir = options.logdir;
   ThreadPool pool("split", usable_cores());
-  const api::Context context{**store, settings, pool};
+  api::Services services(**store, settings);
+  const api::Context context{**store, settings, pool, services};
   const auto server = http::GrpcServer::start(options.host, static_cast<uint16_t>(options.port),
                                               [&](std::string_view path, Bytes message) {
                                                 return api::provider::call(context, path, message);

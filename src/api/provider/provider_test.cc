@@ -17,6 +17,7 @@ struct Site {
   std::unique_ptr<store::Store> store;
   api::Settings settings;
   ThreadPool pool{"test", 1};
+  std::unique_ptr<api::Services> services;  // made with the first call
 
   explicit Site(const std::string& bytes) {
     std::filesystem::create_directories(folder.path() / "run");
@@ -32,7 +33,8 @@ struct Site {
   }
 
   Result<std::vector<std::string>> call(const std::string& method, const std::string& message) {
-    const api::Context context{*store, settings, pool};
+    if (!services) services = std::make_unique<api::Services>(*store, settings);
+    const api::Context context{*store, settings, pool, *services};
     return api::provider::call(context, "/tensorboard.data.TensorBoardDataProvider/" + method,
                                as_bytes(message));
   }
