@@ -41,7 +41,6 @@ constexpr std::string_view kFlags =
     "  --auth_token_file FILE   keep the token there, for the next start too\n"
     "  --allow_host NAME        also answer to this name (a proxy's), '*': to any\n"
     "  --frame_ancestors SITE   this site (https://*.x.org) may frame the page\n"
-    "  --allow_connect RANGE    captures may also go to private, link-local, 10.0.0.0/8\n"
     "  --certfile F --keyfile F serve HTTPS\n"
     "  --compression auto|always|never   auto: little for this machine itself\n"
     "\n"
