@@ -34,46 +34,92 @@ struct Stats {
   std::array<uint32_t, kBuckets> exponents{};
 };
 
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define SONDE_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define SONDE_WIDE
+#endif
+
 constexpr float kHalfMax = 65504, kBfloatMax = 3.38953139e38f, kFloat8Max = 448;
 
-// One block of finite values; loops without branches, so that the compiler makes vectors of them.
+// One block of finite values.
 struct Block {
   float min = std::numeric_limits<float>::infinity(), max = -min;
   double sum = 0, squares = 0;
   uint32_t negative = 0, zero = 0, half = 0, float8 = 0, subnormal = 0;
 };
 
-bool is_finite_block(const float* values, size_t count) {
-  uint32_t worst = 0;
-  for (size_t i = 0; i < count; ++i)
-    worst = std::max(worst, std::bit_cast<uint32_t>(values[i]) & 0x7fffffffu);
-  return worst < 0x7f800000u;
+constexpr size_t kLanes = 16;
+
+// Sums of one block, a lane each: nothing has to be reordered to make vectors of the loops.
+struct Lanes {
+  alignas(64) float sum[kLanes] = {}, squares[kLanes] = {};
+  alignas(64) float min[kLanes], max[kLanes];
+  alignas(64) uint32_t negative[kLanes] = {}, zero[kLanes] = {}, half[kLanes] = {};
+  alignas(64) uint32_t float8[kLanes] = {}, small[kLanes] = {};
+};
+
+SONDE_WIDE bool is_finite_block(const float* values, size_t count) {
+  alignas(64) uint32_t worst[kLanes] = {};
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      uint32_t bits;
+      std::memcpy(&bits, values + i + lane, sizeof bits);
+      bits &= 0x7fffffffu;
+      worst[lane] = bits > worst[lane] ? bits : worst[lane];
+    }
+  }
+  for (; i < count; ++i)
+    worst[0] = std::max(worst[0], std::bit_cast<uint32_t>(values[i]) & 0x7fffffffu);
+  return *std::max_element(worst, worst + kLanes) < 0x7f800000u;
+}
+
+SONDE_WIDE void add_lanes(Lanes& all, const float* values, size_t count) {
+  for (size_t i = 0; i < count; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const float value = values[i + lane];
+      const float size = std::fabs(value);
+      all.sum[lane] += value;
+      all.squares[lane] += value * value;
+      all.min[lane] = value < all.min[lane] ? value : all.min[lane];
+      all.max[lane] = value > all.max[lane] ? value : all.max[lane];
+      all.negative[lane] += value < 0 ? 1u : 0u;
+      all.zero[lane] += value == 0 ? 1u : 0u;
+      all.half[lane] += size > kHalfMax ? 1u : 0u;
+      all.float8[lane] += size > kFloat8Max ? 1u : 0u;
+      all.small[lane] += size < std::numeric_limits<float>::min() ? 1u : 0u;
+    }
+  }
 }
 
 void add_finite(Stats& stats, const float* values, size_t count) {
   Block block;
-  std::array<float, 16> squares{}, sums{};
-  const size_t lanes = count / 16 * 16;
-  for (size_t i = 0; i < lanes; i += 16) {
-    for (size_t lane = 0; lane < 16; ++lane) {
-      const float value = values[i + lane];
-      sums[lane] += value;
-      squares[lane] += value * value;
+  const size_t even = count / kLanes * kLanes;
+  if (even > 0) {
+    Lanes all;
+    std::fill_n(all.min, kLanes, std::numeric_limits<float>::infinity());
+    std::fill_n(all.max, kLanes, -std::numeric_limits<float>::infinity());
+    add_lanes(all, values, even);
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      block.sum += static_cast<double>(all.sum[lane]);
+      block.squares += static_cast<double>(all.squares[lane]);
+      block.min = std::min(block.min, all.min[lane]);
+      block.max = std::max(block.max, all.max[lane]);
+      block.negative += all.negative[lane];
+      block.zero += all.zero[lane];
+      block.half += all.half[lane];
+      block.float8 += all.float8[lane];
+      block.subnormal += all.small[lane];
     }
   }
-  for (size_t lane = 0; lane < 16; ++lane) {
-    block.sum += static_cast<double>(sums[lane]);
-    block.squares += static_cast<double>(squares[lane]);
-  }
-  for (size_t i = lanes; i < count; ++i) {
-    block.sum += static_cast<double>(values[i]);
-    block.squares += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-  }
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = even; i < count; ++i) {
     const float value = values[i];
     const float size = std::fabs(value);
-    block.min = value < block.min ? value : block.min;
-    block.max = value > block.max ? value : block.max;
+    block.sum += static_cast<double>(value);
+    block.squares += static_cast<double>(value) * static_cast<double>(value);
+    block.min = std::min(block.min, value);
+    block.max = std::max(block.max, value);
     block.negative += value < 0;
     block.zero += value == 0;
     block.half += size > kHalfMax;
