@@ -50,6 +50,7 @@ SUITES = [
     ("profile-story", [PYTHON, "-m", "pytest", "tests/profile"], False),
     ("causes", [PYTHON, "tests/profile/causes/judge.py"], False),
     ("profile-numbers", [PYTHON, "tests/profile/goldens.py"], False),
+    ("whatif", [PYTHON, "-m", "pytest", "-q", "tests/whatif"], False),
     ("page-types", ["npm", "--prefix", "web", "run", "--silent", "check"], False),
     ("page-unit", ["npm", "--prefix", "web", "run", "--silent", "test"], False),
     ("page-browser", ["node", "tests/browser/run.mjs"], False),

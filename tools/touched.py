@@ -18,6 +18,7 @@ TOUCHES = {
     "compat-attacks": ["src/text/", "tests/compat/attacks"],
     "profile-story": ["src/capture/", "src/cli/", "tests/profile/", "tests/data/profile/"],
     "profile-numbers": ["src/capture/", "tests/profile/", "tests/data/profile/"],
+    "whatif": [*ENGINE, "src/whatif/", "src/embed/files/", "src/api/", "src/cli/", "python/sonde/whatif.py", "tests/whatif/"],
     "page-types": ["web/"],
     "page-unit": ["web/"],
     "page-browser": ["web/src/", "web/index.html", "tests/browser/"],

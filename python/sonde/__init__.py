@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import debug, hparams, keras, notebook, profile, projector, summary
+    from . import hparams, keras, notebook, profile, projector, summary, whatif
     from ._patch import patch
     from .reader import load
     from .run import Run, finish, init, log
@@ -58,6 +59,7 @@ __all__ = [
     "profile",
     "projector",
     "summary",
+    "whatif",
 ]
 
 _WHERE = {
@@ -86,6 +88,7 @@ def __getattr__(name: str) -> Any:
         globals()[name] = made
         return made
     if name in ("debug", "hparams", "importers", "keras", "notebook", "profile", "projector", "summary"):
+    if name in ("hparams", "keras", "notebook", "profile", "projector", "summary", "whatif"):
         return _importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -24,6 +24,7 @@ int profile_command(const Args& args);
 int push_command(const Args& args);
 int timeline_command(const Args& args);
 int watch_command(const Args& args);
+int whatif_command(const Args& args);
 int worker_command(const Args& args);
 
 namespace {
@@ -48,6 +49,7 @@ constexpr Command kCommands[] = {
     {"timeline", "convert, merge, compare and summarise traces", timeline_command},
     {"worker", "turn captures into Parquet files that merge over ranks", worker_command},
     {"data_server", "answer TensorBoard's own questions, as its data server", data_server_command},
+    {"whatif", "probe a model: examples, predictions, slices, thresholds", whatif_command},
     {"demo", "train small models and log everything the dashboards can show", demo},
     {"doctor", "say what is wrong on this machine and how to mend it", doctor_command},
     {"licences", "print the licences of the libraries inside", licences_command},

@@ -153,6 +153,8 @@ api::Settings settings_of(const ServeOptions& o) {
   settings.sidecar = o.sidecar;
   settings.read_only_sidecar = o.read_only;
   settings.keep_uploads_s = o.keep_uploads_s;
+  settings.whatif_data = o.whatif_data;
+  settings.whatif_endpoints = o.whatif_endpoints;
   settings.boot = http::random_token().substr(0, 12);
   return settings;
 }
@@ -194,6 +196,7 @@ int run_server(const ServeOptions& o, const Args& args) {
     if (auto allowed = settings.connect.allow(range); !allowed)
       return failed("argument --allow_connect: " + allowed.error().text, 2);
   }
+  settings.is_loopback = binding->is_loopback;
   auto store = store::Store::open(store_options(o, std::move(roots)));
   if (!store) return failed(store.error().text);
   if (o.loads_before_serving) (*store)->wait_loaded();

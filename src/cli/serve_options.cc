@@ -97,6 +97,8 @@ void add_flags(Flags& flags, ServeOptions& o, std::string& port, std::string& re
   flags.bytes("max_memory", o.max_memory_bytes);
   flags.on("index", o.keeps_index);
   flags.text("index_dir", o.index_dir);
+  flags.list("whatif_data", o.whatif_data);
+  flags.list("whatif_endpoint", o.whatif_endpoints);
   flags.positional("logdir", positional);
 }
 

@@ -38,6 +38,7 @@ struct ServeOptions {
   uint64_t max_memory_bytes = 0;
   bool keeps_index = false;  // beside the logs
   std::string index_dir;     // or there
+  std::vector<std::string> whatif_data, whatif_endpoints;
 
   std::vector<std::string> notes;  // about flags that do nothing any more
 };

@@ -35,5 +35,6 @@ std::span<const Route> sidecar_routes();       // sidecar
 std::span<const Route> table_routes();         // table
 std::span<const Route> text_routes();          // text
 std::span<const Route> trace_routes();         // trace
+std::span<const Route> whatif_routes();        // whatif
 
 }  // namespace sonde::api::v1

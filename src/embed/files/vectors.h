@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "embed/files/npy.h"
 #include "embed/files/projector.h"
 
 namespace sonde::query {
@@ -16,8 +17,6 @@ struct LabelledVectors {
   projector::Matrix matrix;
   std::vector<std::string> labels;  // the first cell of each row where it was no number, else empty
 };
-
-bool is_npy(std::string_view bytes);
 
 // The first `rows` rows (0 = all). An array of more than two axes is read as rows of what follows
 // the first axis. kInvalid, kUnsupported (objects, complex numbers).

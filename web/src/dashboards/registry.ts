@@ -18,6 +18,7 @@ import {graphs} from './graphs/entry.ts';
 import {projector} from './projector/entry.ts';
 import {numerics} from './numerics/entry.ts';
 import {profile} from './profile/entry.ts';
+import {whatIf} from './whatif/entry.ts';
 
 export const DASHBOARDS: readonly Dashboard[] = [
   timeSeries,
@@ -34,6 +35,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
   graphs,
   projector,
   numerics,
+  whatIf,
   profile,
   system,
   consoles,

@@ -1,0 +1,161 @@
+#include "api/services/whatif_sets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "base/sha256.h"
+#include "io/confine.h"
+#include "io/file.h"
+#include "io/scan.h"
+
+namespace sonde::api {
+namespace {
+
+constexpr uint64_t kMaxConfigBytes = 1 << 20;
+constexpr size_t kMaxSets = 500, kMaxDropped = 20, kMaxOpen = 20;
+
+struct Found {
+  std::string id, run, folder, root;
+};
+
+uint64_t seconds_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+}
+
+std::vector<Found> find_files(const Context& context) {
+  std::vector<Found> found;
+  for (const auto& root : context.store.options().roots) {
+    if (root.path.find("://") != std::string::npos) continue;
+    const std::string top = io::absolute_path(root.path);
+    for (const std::string& folder : io::scan({{root.name, top}}).folders) {
+      if (found.size() >= kMaxSets || !io::stat_of(folder + "/whatif.json")) continue;
+      std::string run = folder.size() > top.size() ? folder.substr(top.size()) : "";
+      while (run.starts_with('/')) run.erase(0, 1);
+      if (!root.name.empty()) run = root.name + (run.empty() ? "" : "/" + run);
+      if (run.empty()) run = ".";
+      found.push_back({sha256_hex(run).substr(0, 12), run, folder, top});
+    }
+  }
+  return found;
+}
+
+// Walking a large tree takes a while: once in five seconds.
+std::shared_ptr<const std::vector<Found>> files_of(const Context& context) {
+  return context.memo->get<std::vector<Found>>(
+      "whatif/files", seconds_now() / 5,
+      [&](const std::vector<Found>*) { return find_files(context); });
+}
+
+// Inside the log directory, or inside a folder that the command line names.
+whatif::Resolve resolver(const Context& context, const Found& found) {
+  return [&context, found](std::string_view path) -> Result<std::string> {
+    const std::string whole =
+        path.starts_with('/') ? std::string(path) : found.folder + "/" + std::string(path);
+    // A pattern's folder is what must lie inside.
+    const size_t slash = whole.find_last_of('/');
+    const bool is_pattern = whole.find_first_of("*?") != std::string::npos;
+    if (is_pattern && whole.find_first_of("*?") < slash)
+      return fail(Code::kInvalid,
+                  fmt::format("'{}': only the last part of a path may be a pattern", path));
+    const std::string place = is_pattern ? whole.substr(0, slash) : whole;
+    std::vector<std::string> roots{found.root};
+    roots.insert(roots.end(), context.settings.whatif_data.begin(),
+                 context.settings.whatif_data.end());
+    for (const std::string& root : roots) {
+      if (auto real = io::is_inside_root(io::absolute_path(root), place); real)
+        return is_pattern ? *real + whole.substr(slash) : *real;
+    }
+    return fail(
+        Code::kForbidden,
+        fmt::format("'{}' lies outside the log directory; allow its folder with --whatif_data",
+                    path));
+  };
+}
+
+Result<whatif::SetConfig> config_of(const Found& found) {
+  const std::string path = found.folder + "/whatif.json";
+  SONDE_TRY(const text, io::read_file(path, kMaxConfigBytes));
+  auto config = whatif::set_config(text);
+  if (!config) return fail(std::move(config).error().in(path));
+  if (config->name.empty()) config->name = found.run == "." ? "What-If" : found.run;
+  return config;
+}
+
+}  // namespace
+
+bool is_listed_endpoint(const Context& context, std::string_view url) {
+  return std::ranges::any_of(context.settings.whatif_endpoints, [&](const std::string& listed) {
+    // The same address, or one below it: never another host that begins with the same letters.
+    return url == listed ||
+           (url.starts_with(listed) && (listed.ends_with('/') || url[listed.size()] == '/'));
+  });
+}
+
+WhatIfSets& WhatIfSets::of(const Context& context) {
+  static std::mutex mutex;  // guards: all
+  static std::map<std::string, std::unique_ptr<WhatIfSets>> all;
+  const std::lock_guard lock(mutex);
+  auto& sets = all[context.settings.boot];
+  if (!sets) sets = std::make_unique<WhatIfSets>();
+  return *sets;
+}
+
+std::vector<WhatIfEntry> WhatIfSets::list(const Context& context) {
+  std::vector<WhatIfEntry> entries;
+  for (const Found& found : *files_of(context)) {
+    WhatIfEntry entry{found.id, found.run, found.run, found.folder + "/whatif.json", ""};
+    const auto config = config_of(found);
+    if (config)
+      entry.name = config->name;
+    else
+      entry.problem = config.error().text;
+    entries.push_back(std::move(entry));
+  }
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, set] : dropped_) entries.push_back({id, set->config().name, "", "", ""});
+  return entries;
+}
+
+Result<std::shared_ptr<whatif::LoadedSet>> WhatIfSets::open(const Context& context,
+                                                            std::string_view id) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto dropped = dropped_.find(std::string(id)); dropped != dropped_.end())
+      return dropped->second;
+  }
+  const auto files = files_of(context);
+  const auto found =
+      std::ranges::find(*files, id, [](const Found& f) { return std::string_view(f.id); });
+  if (found == files->end()) return fail(Code::kNotFound, "there is no such set of examples");
+  SONDE_TRY(const stat, io::stat_of(found->folder + "/whatif.json"));
+  {
+    const std::lock_guard lock(mutex_);
+    const auto kept = open_.find(found->id);
+    if (kept != open_.end() && kept->second.mtime_ns == stat.mtime_ns) return kept->second.set;
+  }
+  SONDE_TRY(config, config_of(*found));
+  SONDE_TRY(set, whatif::LoadedSet::load(
+                     std::move(config), resolver(context, *found), &context.pool,
+                     [&](const std::string& url) { return is_listed_endpoint(context, url); }));
+  const std::lock_guard lock(mutex_);
+  if (open_.size() >= kMaxOpen) open_.erase(open_.begin());
+  // Of two that loaded at once the first stays, so that what a user adds to it is not lost.
+  Open& kept = open_[found->id];
+  if (!kept.set || kept.mtime_ns != stat.mtime_ns) kept = {stat.mtime_ns, std::move(set)};
+  return kept.set;
+}
+
+Result<std::string> WhatIfSets::keep(whatif::SetConfig config, whatif::Dataset data) {
+  auto set = whatif::LoadedSet::of(std::move(config), std::move(data));
+  const std::lock_guard lock(mutex_);
+  if (dropped_.size() >= kMaxDropped) dropped_.erase(dropped_.begin());
+  const std::string id = fmt::format("dropped-{:06}", next_++);
+  dropped_[id] = std::move(set);
+  return id;
+}
+
+}  // namespace sonde::api

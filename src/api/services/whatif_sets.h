@@ -1,0 +1,46 @@
+// The sets of examples a server knows: each whatif.json below the log directory and what users
+// dropped on the page. Loaded when first asked for and kept. Thread-safe; one a server.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/routes.h"
+#include "whatif/model/loaded_set.h"
+
+namespace sonde::api {
+
+struct WhatIfEntry {
+  std::string id, name, run;
+  std::string path;     // of its whatif.json; empty: dropped on the page
+  std::string problem;  // why it cannot be used
+};
+
+class WhatIfSets {
+ public:
+  static WhatIfSets& of(const Context& context);
+
+  std::vector<WhatIfEntry> list(const Context& context);
+  // kNotFound; otherwise what loading says. A changed whatif.json is read again.
+  Result<std::shared_ptr<whatif::LoadedSet>> open(const Context& context, std::string_view id);
+  Result<std::string> keep(whatif::SetConfig config, whatif::Dataset data);  // its id
+
+ private:
+  struct Open {
+    int64_t mtime_ns = 0;
+    std::shared_ptr<whatif::LoadedSet> set;
+  };
+  std::mutex mutex_;  // guards: open_, dropped_, next_
+  std::map<std::string, Open> open_;
+  std::map<std::string, std::shared_ptr<whatif::LoadedSet>> dropped_;
+  uint64_t next_ = 1;
+};
+
+// Whether an endpoint may be called without a word of the user: listed on the command line.
+bool is_listed_endpoint(const Context& context, std::string_view url);
+
+}  // namespace sonde::api

@@ -1,0 +1,48 @@
+// Editing by text: a cell as it is typed, a formula over many examples.
+import type {Cell} from '../../data/whatif.ts';
+
+/** A cell as text for a field: lists with commas. */
+export function cellText(cell: Cell | undefined): string {
+  if (cell === null || cell === undefined) return '';
+  if (Array.isArray(cell)) return cell.map(one => (one === null ? '' : String(one))).join(', ');
+  if (typeof cell === 'object') return '';
+  return String(cell);
+}
+
+/** What was typed, in the column's kind; undefined when it does not fit. */
+export function typedCell(text: string, isNumeric: boolean, isList: boolean): unknown {
+  const one = (part: string): unknown => {
+    const trimmed = part.trim();
+    if (!isNumeric) return isList ? trimmed : part;
+    if (trimmed === '') return null;
+    const value = Number(trimmed.replaceAll('\u2212', '-'));
+    return Number.isFinite(value) ? value : undefined;
+  };
+  if (!isList) return text === '' ? null : one(text);
+  const parts = text.trim() === '' ? [] : text.split(',').map(one);
+  return parts.includes(undefined) ? undefined : parts;
+}
+
+export interface Formula {
+  readonly feature: string;
+  readonly apply: (old: number) => number;
+}
+
+/** "age + 5", "age * 1.1", "age = 40": one step of arithmetic on a feature; null when it is none. */
+export function parseFormula(text: string, features: readonly string[]): Formula | null {
+  const found = /^\s*(.+?)\s*([=+\-*/])\s*(?:(.+?)\s*([+\-*/])\s*)?(-?\d+(?:\.\d+)?(?:e-?\d+)?)\s*$/i.exec(text);
+  if (found === null) return null;
+  const [, left, first, again, second, digits] = found;
+  const feature = left!.trim();
+  if (!features.includes(feature) || (again !== undefined && (first !== '=' || again.trim() !== feature))) return null;
+  const by = Number(digits);
+  const sign = second ?? first!;
+  const apply: Record<string, (old: number) => number> = {
+    '=': () => by,
+    '+': old => old + by,
+    '-': old => old - by,
+    '*': old => old * by,
+    '/': old => old / by,
+  };
+  return {feature, apply: apply[sign]!};
+}

@@ -1,0 +1,30 @@
+// What a link to the page restores: which set and model, which tab, axes, slices, thresholds, the example in
+// the editor and its edits.
+import {slice} from '../../state/view.svelte.ts';
+
+export type Page = 'explore' | 'performance' | 'features' | 'training';
+
+export const DEFAULTS = {
+  set: '',
+  model: '',
+  label: '',
+  page: 'explore' as Page,
+  x: '',
+  y: '',
+  colour: '',
+  row: -1, // in the editor
+  other: -1, // compared with it
+  metric: 'l1' as 'l1' | 'l2',
+  edits: {} as Record<string, Record<string, unknown>>, // by row, then feature
+  slices: [] as string[],
+  buckets: 2,
+  cut: 'width' as 'width' | 'frequency',
+  cost: 1,
+  thresholds: [] as number[], // k of each slice; empty = 50
+  strategy: '', // '' = custom
+  curve: 'roc' as 'roc' | 'pr' | 'calibration',
+  against: '', // second set on the features page
+  sort: 'order' as 'order' | 'name' | 'drift' | 'missing' | 'uneven',
+  step: -1, // of an evaluation; −1 = the last
+};
+export const view = slice('whatif', DEFAULTS);
