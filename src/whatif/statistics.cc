@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 
 namespace sonde::whatif {
@@ -18,23 +19,29 @@ double interpolated(const std::vector<double>& sorted_around, double position) {
   return sorted_around[below] + part * (sorted_around[below + 1] - sorted_around[below]);
 }
 
-// Puts only the values around the wanted quantiles where sorting would put them.
+// Puts the values of the wanted places (rising) where sorting would put them, and no others: the
+// middle one splits the rest.
+void settle(std::vector<double>& values, size_t begin, size_t end, std::span<const size_t> places) {
+  if (places.empty() || begin >= end) return;
+  const size_t middle = places.size() / 2, at = places[middle];
+  const auto place = [&](size_t i) { return values.begin() + static_cast<int64_t>(i); };
+  std::nth_element(place(begin), place(at), place(end));
+  settle(values, begin, at, places.first(middle));
+  settle(values, at + 1, end, places.subspan(middle + 1));
+}
+
 std::vector<double> quantiles_of(std::vector<double>& values) {
-  std::vector<double> out;
   const double last = static_cast<double>(values.size() - 1);
-  auto from = values.begin();
-  const auto settle = [&](size_t at) {
-    const auto place = values.begin() + static_cast<int64_t>(at);
-    if (place < from || at >= values.size()) return;
-    std::nth_element(from, place, values.end());
-    from = place + 1;
-  };
+  const auto position = [&](size_t i) { return last * static_cast<double>(i) / kBuckets; };
+  std::vector<size_t> places;
   for (size_t i = 0; i <= kBuckets; ++i) {
-    const double position = last * static_cast<double>(i) / kBuckets;
-    settle(static_cast<size_t>(position));
-    settle(static_cast<size_t>(position) + 1);
-    out.push_back(interpolated(values, position));
+    const auto below = static_cast<size_t>(position(i));
+    for (const size_t at : {below, below + 1})
+      if (at < values.size() && (places.empty() || at > places.back())) places.push_back(at);
   }
+  settle(values, 0, values.size(), places);
+  std::vector<double> out;
+  for (size_t i = 0; i <= kBuckets; ++i) out.push_back(interpolated(values, position(i)));
   return out;
 }
 

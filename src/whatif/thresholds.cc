@@ -94,7 +94,17 @@ uint32_t cheapest(const Sweep& sweep, double ratio) {
 struct Table {
   std::vector<std::array<Point, kThresholds>> points;
   std::vector<std::array<double, kThresholds>> costs;
+  std::vector<std::vector<uint32_t>>
+      ladder;  // of a measure that is one number: k by rising measure
 };
+
+// Of two thresholds that are equally close: the larger, or, when no slice is special, the cheaper
+// first.
+bool is_preferred(const Table& table, size_t slice, uint32_t k, uint32_t over, Search search) {
+  const double mine = table.costs[slice][k], other = table.costs[slice][over];
+  if (search == Search::kAllTargets && mine != other) return mine < other;
+  return k > over;
+}
 
 Table table_of(const std::vector<Sweep>& sweeps, Strategy strategy, double ratio) {
   Table table;
@@ -109,20 +119,46 @@ Table table_of(const std::vector<Sweep>& sweeps, Strategy strategy, double ratio
   return table;
 }
 
-// The threshold whose measure is closest to the target; of equally close ones the larger, or, when
-// no slice is special, the cheaper first. kMissing when the measure is never defined.
+// Each value of a measure once, with the threshold that is preferred for it.
+void make_ladder(Table& table, Search search) {
+  for (size_t s = 0; s < table.points.size(); ++s) {
+    const auto& points = table.points[s];
+    std::vector<uint32_t> order;
+    for (uint32_t k = 0; k <= kLast; ++k)
+      if (points[k].is_defined()) order.push_back(k);
+    std::ranges::stable_sort(order, {}, [&](uint32_t k) { return points[k].x; });
+    std::vector<uint32_t> steps;
+    for (const uint32_t k : order) {
+      if (steps.empty() || points[steps.back()].x != points[k].x)
+        steps.push_back(k);
+      else if (is_preferred(table, s, k, steps.back(), search))
+        steps.back() = k;
+    }
+    table.ladder.push_back(std::move(steps));
+  }
+}
+
+// The threshold whose measure is closest to the target. kMissing when the measure is never defined.
 uint32_t closest(const Table& table, size_t slice, const Point& target, Search search) {
+  const auto& points = table.points[slice];
   uint32_t best = kMissing;
   double distance = INFINITY;
-  for (uint32_t k = 0; k <= kLast; ++k) {
-    const double d = table.points[slice][k].distance(target);
-    if (std::isnan(d) || d > distance) continue;
-    const bool is_dearer = search == Search::kAllTargets && d == distance && best != kMissing &&
-                           table.costs[slice][k] > table.costs[slice][best];
-    if (is_dearer) continue;
+  const auto consider = [&](uint32_t k) {
+    const double d = points[k].distance(target);
+    if (std::isnan(d) || d > distance) return;
+    if (d == distance && best != kMissing && !is_preferred(table, slice, k, best, search)) return;
     best = k;
     distance = d;
+  };
+  if (table.ladder.empty()) {
+    for (uint32_t k = 0; k <= kLast; ++k) consider(k);
+    return best;
   }
+  const auto& ladder = table.ladder[slice];
+  const auto above =
+      std::ranges::lower_bound(ladder, target.x, {}, [&](uint32_t k) { return points[k].x; });
+  if (above != ladder.begin()) consider(*(above - 1));
+  if (above != ladder.end()) consider(*above);
   return best;
 }
 
@@ -174,6 +210,7 @@ Decision match(const Table& table, Search search) {
       if (k == kMissing) next.undefined.push_back(static_cast<uint32_t>(s));
       next.thresholds.push_back(k);
       if (k != kMissing) next.cost += table.costs[s][k];
+      if (next.cost > best_cost) break;
     }
     if (next.cost > best_cost) continue;
     if (search == Search::kAllTargets && next.cost == best_cost) {
@@ -256,7 +293,8 @@ Result<Decision> decide(const std::vector<Sweep>& sweeps, Strategy strategy, dou
                                              kMaxFairSlices, sweeps.size()));
   Decision decision;
   if (sweeps.empty()) return decision;
-  const Table table = table_of(sweeps, strategy, ratio);
+  Table table = table_of(sweeps, strategy, ratio);
+  if (strategy != Strategy::kEqualisedOdds) make_ladder(table, search);
   if (strategy == Strategy::kSingleThreshold) {
     decision.thresholds.assign(sweeps.size(), cheapest(sum_of(sweeps), ratio));
   } else if (strategy == Strategy::kGroupThresholds) {

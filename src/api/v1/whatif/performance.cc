@@ -127,7 +127,9 @@ void write_strategies(JsonWriter& json, const std::vector<whatif::Sweep>& sweeps
 void write_binary(JsonWriter& json, const Judged& judge, const whatif::Slicing& slicing,
                   double ratio, whatif::Search search) {
   const auto sweeps = whatif::sweeps_of(*judge.predictions, judge.truth, slicing);
-  const auto ranked = whatif::ranked_of(*judge.predictions, judge.truth, slicing);
+  const bool has_curves = slicing.slices.size() <= kSlicesWithCurves;
+  const auto ranked = has_curves ? whatif::ranked_of(*judge.predictions, judge.truth, slicing)
+                                 : std::vector<whatif::Ranked>();
   const whatif::Sweep all = whatif::sum_of(sweeps);
   json.key("all").object([&] {
     json.key("name").string("all examples");
@@ -148,7 +150,7 @@ void write_binary(JsonWriter& json, const Judged& judge, const whatif::Slicing& 
       json.object([&] {
         write_slice(json, slicing.slices[i]);
         write_sweep(json, sweeps[i]);
-        if (slicing.slices.size() <= kSlicesWithCurves) write_curves(json, ranked[i]);
+        if (has_curves) write_curves(json, ranked[i]);
       });
     }
   });
