@@ -28,8 +28,7 @@ TYPE_CHECKING = False  # importing typing would be most of this package's import
 if TYPE_CHECKING:
     from typing import Any
 
-    from . import debug, hparams, keras, notebook, profile, projector, summary
-    from . import hparams, keras, notebook, profile, projector, summary, whatif
+    from . import debug, hparams, keras, notebook, profile, projector, summary, whatif
     from ._patch import patch
     from .reader import load
     from .run import Run, finish, init, log
@@ -87,8 +86,7 @@ def __getattr__(name: str) -> Any:
         made = getattr(_importlib.import_module(f".{_WHERE[name]}", __name__), name)
         globals()[name] = made
         return made
-    if name in ("debug", "hparams", "importers", "keras", "notebook", "profile", "projector", "summary"):
-    if name in ("hparams", "keras", "notebook", "profile", "projector", "summary", "whatif"):
+    if name in ("debug", "hparams", "importers", "keras", "notebook", "profile", "projector", "summary", "whatif"):
         return _importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

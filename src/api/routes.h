@@ -31,11 +31,9 @@ struct Settings {
   std::string boot;             // random text per start
   io::AddressPolicy connect;    // where requests may make the server connect to
   double keep_uploads_s = 600;  // uploads are forgotten this long after the last page closed
-  std::string no_capture;  // why captures of running programs are refused; empty: they are not
   std::vector<std::string> whatif_data;       // folders that examples may also lie in
   std::vector<std::string> whatif_endpoints;  // models that may be asked without a click
   bool is_loopback = false;                   // only users of this machine reach the server
-  std::string boot;                           // random text per start
 };
 
 // What a handler may use. Everything in it is thread-safe and outlives every request.

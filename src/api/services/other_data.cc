@@ -19,7 +19,7 @@ constexpr std::string_view kDump = "tfdbg_events.";
 constexpr auto kLookAgain = std::chrono::seconds(30);  // walking a large tree takes a while
 
 void add_captures(const Context& context, List& list) {
-  const auto entries = Captures::of(context).list(context);
+  const auto entries = context.services.captures().list(context);
   for (const Captures::Entry& entry : *entries) {
     OtherData one{.kind = "capture", .path = entry.files.path, .files = 0, .bytes = 0};
     for (const imports::CaptureFile& file : entry.files.files) {

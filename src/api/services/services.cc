@@ -9,6 +9,7 @@
 #include "api/services/recordings.h"
 #include "api/services/state.h"
 #include "api/services/upload_keeper.h"
+#include "api/services/whatif_sets.h"
 
 namespace sonde::api {
 
@@ -38,6 +39,7 @@ struct Services::All {
   v1::EmbeddingCache embeddings;
   Captures captures;
   NumericsDumps numerics;
+  WhatIfSets whatif;
   Recordings recordings;
   v1::State state;
   UploadKeeper uploads;  // looks into all of the above
@@ -50,6 +52,7 @@ Services::~Services() = default;
 Memo& Services::memo() const { return all_->memo; }
 Captures& Services::captures() const { return all_->captures; }
 Recordings& Services::recordings() const { return all_->recordings; }
+WhatIfSets& Services::whatif() const { return all_->whatif; }
 NumericsDumps& Services::numerics() const { return all_->numerics; }
 UploadKeeper& Services::uploads() const { return all_->uploads; }
 v1::State& Services::state() const { return all_->state; }

@@ -21,6 +21,7 @@ class Captures;
 class Recordings;
 class NumericsDumps;
 class UploadKeeper;
+class WhatIfSets;
 
 namespace v1 {
 class State;
@@ -43,6 +44,7 @@ class Services {
   v1::State& state() const;                // tags, colours, sidecar, event stream, jobs
   v1::GraphCache& graphs() const;          // parsed graphs and uploaded ones
   NumericsDumps& numerics() const;         // dumps of tfdbg V2 found in the log directory
+  WhatIfSets& whatif() const;              // sets of examples and their models
   v1::EmbeddingCache& embeddings() const;  // loaded embeddings and uploaded ones
 
  private:

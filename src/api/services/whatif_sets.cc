@@ -45,7 +45,7 @@ std::vector<Found> find_files(const Context& context) {
 
 // Walking a large tree takes a while: once in five seconds.
 std::shared_ptr<const std::vector<Found>> files_of(const Context& context) {
-  return context.memo->get<std::vector<Found>>(
+  return context.services.memo().get<std::vector<Found>>(
       "whatif/files", seconds_now() / 5,
       [&](const std::vector<Found>*) { return find_files(context); });
 }
@@ -93,15 +93,6 @@ bool is_listed_endpoint(const Context& context, std::string_view url) {
     return url == listed ||
            (url.starts_with(listed) && (listed.ends_with('/') || url[listed.size()] == '/'));
   });
-}
-
-WhatIfSets& WhatIfSets::of(const Context& context) {
-  static std::mutex mutex;  // guards: all
-  static std::map<std::string, std::unique_ptr<WhatIfSets>> all;
-  const std::lock_guard lock(mutex);
-  auto& sets = all[context.settings.boot];
-  if (!sets) sets = std::make_unique<WhatIfSets>();
-  return *sets;
 }
 
 std::vector<WhatIfEntry> WhatIfSets::list(const Context& context) {

@@ -22,8 +22,6 @@ struct WhatIfEntry {
 
 class WhatIfSets {
  public:
-  static WhatIfSets& of(const Context& context);
-
   std::vector<WhatIfEntry> list(const Context& context);
   // kNotFound; otherwise what loading says. A changed whatif.json is read again.
   Result<std::shared_ptr<whatif::LoadedSet>> open(const Context& context, std::string_view id);

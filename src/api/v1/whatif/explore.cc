@@ -293,7 +293,7 @@ Answer whatif_features(const Context& context, const Request& request,
                        const std::shared_ptr<LoadedSet>& set) {
   std::shared_ptr<LoadedSet> other;
   if (const auto with = request.param("with"); with && !with->empty()) {
-    SONDE_ANSWER(opened, WhatIfSets::of(context).open(context, *with));
+    SONDE_ANSWER(opened, context.services.whatif().open(context, *with));
     other = std::move(opened);
   }
   const auto mine = whatif::statistics_of(set->data(), &context.pool);

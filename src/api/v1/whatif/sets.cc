@@ -26,7 +26,7 @@ Answer list(const Context& context, const Request&) {
   JsonWriter json(body);
   json.object([&] {
     json.key("sets").array([&] {
-      for (const WhatIfEntry& entry : WhatIfSets::of(context).list(context)) {
+      for (const WhatIfEntry& entry : context.services.whatif().list(context)) {
         json.object([&] {
           json.key("id").string(entry.id);
           json.key("name").string(entry.name);
@@ -105,7 +105,7 @@ Answer upload(const Context& context, const Request& request) {
   whatif::ReadOptions options;
   options.pool = &context.pool;
   SONDE_ANSWER(data, whatif::read_bytes(as_bytes(request.body), config.name, options));
-  SONDE_ANSWER(const id, WhatIfSets::of(context).keep(std::move(config), std::move(data)));
+  SONDE_ANSWER(const id, context.services.whatif().keep(std::move(config), std::move(data)));
   std::string body;
   JsonWriter json(body);
   json.object([&] { json.key("id").string(id); });
@@ -138,7 +138,7 @@ Answer dispatch(const Context& context, const Request& request, std::span<const 
   const std::string_view what = path.substr(std::min(path.size(), id.size() + 1));
   const auto part = std::ranges::find(parts, what, &Part::name);
   if (part == parts.end()) return error({Code::kNotFound, "there is no such route"}, request.path);
-  SONDE_ANSWER(const set, WhatIfSets::of(context).open(context, id));
+  SONDE_ANSWER(const set, context.services.whatif().open(context, id));
   return part->handle(context, request, set);
 }
 
