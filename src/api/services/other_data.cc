@@ -74,7 +74,7 @@ std::vector<OtherData> other_data(const Context& context, const store::Snapshot&
   add_embeddings(context, snapshot, list);
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   const auto mark = static_cast<uint64_t>(now / kLookAgain) * 1'000'003 + snapshot.runs.size();
-  const auto dumps = context.memo->get<List>("other_data/dumps", mark, [&](const List*) {
+  const auto dumps = context.services.memo().get<List>("other_data/dumps", mark, [&](const List*) {
     return dumps_below(context.store.options().roots);
   });
   list.insert(list.end(), dumps->begin(), dumps->end());
