@@ -45,16 +45,24 @@ A value that is JSON is taken as JSON, any other as text.
 
 // Everything a tool needs besides the logs; one a process.
 struct Session {
-  explicit Session(store::Store& store, std::string logdir) : context{store, settings, pool} {
+  Session(store::Store& store, std::string logdir)
+      : settings(settings_for(std::move(logdir))),
+        services(store, settings),
+        context{store, settings, pool, services} {}
+
+  static api::Settings settings_for(std::string logdir) {
+    api::Settings settings;
     settings.logdir = std::move(logdir);
     settings.boot = "cli";
     settings.sidecar = "off";
     settings.read_only_sidecar = true;
     settings.no_capture = "this program only reads";
+    return settings;
   }
 
   api::Settings settings;
   ThreadPool pool{"split", usable_cores()};
+  api::Services services;
   api::Context context;
 };
 
