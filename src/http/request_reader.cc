@@ -5,6 +5,7 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <cctype>
+#include <stdexcept>
 
 #include "io/spool.h"
 
@@ -111,7 +112,13 @@ size_t RequestReader::feed(std::string_view bytes) {
     const std::string_view rest = bytes.substr(used);
     // Five bytes at least are to come in a chunked body ("0 CRLF CRLF"); Beast asserts on fewer.
     if (!in_head && parser.chunked() && rest.size() < 5) break;
-    const size_t taken = parser.put(asio::buffer(rest.data(), rest.size()), error);
+    size_t taken = 0;
+    try {
+      taken = parser.put(asio::buffer(rest.data(), rest.size()), error);
+    } catch (const std::length_error&) {  // Beast's way to say that a name or a value passes 64 KiB
+      refuse(431, "One of the request's headers is longer than 64 KiB");
+      return bytes.size();
+    }
     used += taken;
     if (taken > 0) past_first_line_ = true;
     // Beast's limit is for what it sees at once; ours is for the whole head.

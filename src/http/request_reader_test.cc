@@ -92,6 +92,8 @@ TEST_CASE("RequestReader: each limit has its status") {
       {"random bytes", std::string("\x16\x03\x01\x02\x00\x01\x00\x01", 8) + "\r\n\r\n", 400},
       {"HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505},
       {"no host", "GET / HTTP/1.1\r\n\r\n", 400},
+      {"a header above 64 KiB",
+       "GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(70000, 'a') + "\r\n\r\n", 431},
       {"two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
       {"negative length", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400},
       {"two lengths",
