@@ -8,8 +8,10 @@ import {slotInk, type RunInk} from '../draw/palette.ts';
 import {compareNatural} from '../text/natural.ts';
 import {compile, groupRuns, inkRuns, type Group} from './groups.ts';
 import {habits} from './habits.svelte.ts';
+import {hparams} from './hparams.svelte.ts';
 import {afterPicture} from './picture.svelte.ts';
 import {patchRun, sidecar} from './sidecar.svelte.ts';
+import {FIELDS, parseQuery, type RunQuery} from './run-query.ts';
 import {theme} from './theme.svelte.ts';
 import {tags} from './tags.svelte.ts';
 import {slice} from './view.svelte.ts';
@@ -24,7 +26,7 @@ export interface ColumnFilter {
 }
 
 export interface RunsView {
-  filter: string; // regular expression on the name, case-insensitive
+  filter: string; // a query over values, or a regular expression on the name, case-insensitive
   base: 'auto' | 'all' | 'none'; // auto: all up to 1000, above that the newest 1000
   flip: string[]; // names for which the opposite of `base` holds
   sort: [string, 'asc' | 'desc'];
@@ -60,13 +62,56 @@ let cells = $state.raw<ReadonlyMap<string, ReadonlyMap<number, Cell>>>(new Map()
 
 const byId = $derived(new Map(list.map(run => [run.id, run])));
 const byName = $derived(new Map(list.map(run => [run.name, run])));
-let lastPattern: RegExp | null = null; // stays while what is typed is half an expression
-const broken = $derived(runsView.filter !== '' && compile(runsView.filter, 'i') === null);
-const pattern = $derived.by(() => {
-  if (runsView.filter === '') lastPattern = null;
-  else if (!broken) lastPattern = compile(runsView.filter, 'i');
-  return lastPattern;
+/** What the filter says: a query over values, or a regular expression on names. */
+interface Filter {
+  readonly query: RunQuery | null;
+  readonly pattern: RegExp | null;
+}
+const filtered = $derived.by((): {filter: Filter | null; error: string} => {
+  const text = runsView.filter;
+  if (text === '') return {filter: {query: null, pattern: null}, error: ''};
+  try {
+    const query = parseQuery(text, resolve);
+    if (query !== null) return {filter: {query, pattern: null}, error: ''};
+  } catch (problem) {
+    // A name such as lr=0.1 is no question about a column that no run has.
+    const pattern = /\s/.test(text.trim()) ? null : compile(text, 'i');
+    if (pattern !== null) return {filter: {query: null, pattern}, error: ''};
+    return {filter: null, error: problem instanceof Error ? problem.message : String(problem)};
+  }
+  const pattern = compile(text, 'i');
+  return pattern === null ? {filter: null, error: 'regex'} : {filter: {query: null, pattern}, error: ''};
 });
+let lastFilter: Filter = {query: null, pattern: null}; // stays while what is typed is half an expression
+const filter = $derived.by(() => {
+  if (filtered.filter !== null) lastFilter = filtered.filter;
+  return lastFilter;
+});
+
+/** The column that a name in a query means: a hyperparameter, a metric (its whole tag, or the end of just one), a field. */
+function resolve(name: string, what: string | null): string | null {
+  if (what === null && hparams.all.some(one => one.name === name)) return `hparam:${name}`;
+  const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, '_');
+  const scalars = tags.ofKind('scalar');
+  const tag =
+    scalars.find(one => one.name === name) ??
+    scalars.find(one => plain(one.name) === plain(name)) ??
+    scalars.find(one => plain(one.name).endsWith(`_${plain(name)}`));
+  if (tag !== undefined) return `metric:${tag.name}:${what ?? 'last'}`;
+  return what === null && (FIELDS as readonly string[]).includes(name) ? name : null;
+}
+/** What may be written into the filter. */
+export function queryNames(): string[] {
+  return [...hparams.all.map(one => one.name), ...tags.ofKind('scalar').map(tag => tag.name)];
+}
+function fieldOf(run: Run, column: string): Cell | readonly string[] {
+  if (column.includes(':')) return cellOf(column, run.id);
+  const notes = sidecar.notes(run.name);
+  if (column === 'tag') return notes.tags ?? [];
+  if (column === 'note') return notes.note ?? '';
+  if (column === 'state') return run.state;
+  return sortCell(column, run);
+}
 const newest = $derived(
   list.length <= AUTO_LIMIT
     ? null
@@ -83,9 +128,11 @@ const flipped = $derived(new Set(runsView.flip));
 const listed = $derived.by(() => {
   const filters = runsView.filters;
   return list.filter(run => {
+    const {pattern, query} = filter;
     if (pattern !== null && !pattern.test(run.name) && !pattern.test(nameOf(run))) return false;
+    if (query !== null && !query.test(column => fieldOf(run, column))) return false;
     if (!runsView.archived && sidecar.notes(run.name).hidden === true) return false;
-    return filters.every(filter => passes(filter, cellOf(filter.col, run.id)));
+    return filters.every(one => passes(one, cellOf(one.col, run.id)));
   });
 });
 const sorted = $derived.by(() => {
@@ -120,6 +167,18 @@ const inks = $derived(
     key => sidecar.groupColour(runsView.group, key),
   ),
 );
+
+const commonFolder = $derived(sharedFolder(list.map(run => run.name)));
+
+/** The folders, with their slash, that all of at least two names begin with. */
+export function sharedFolder(names: readonly string[]): string {
+  if (names.length < 2) return '';
+  let shared = names[0]!.slice(0, names[0]!.lastIndexOf('/') + 1);
+  for (const name of names)
+    while (shared !== '' && !name.startsWith(shared))
+      shared = shared.slice(0, shared.lastIndexOf('/', shared.length - 2) + 1);
+  return shared;
+}
 
 function isChosen(run: Run): boolean {
   const rule = runsView.base === 'all' || (runsView.base === 'auto' && (newest === null || newest.has(run.id)));
@@ -170,8 +229,13 @@ export const runs = {
   get ready(): boolean {
     return ready;
   },
-  get brokenFilter(): boolean {
-    return broken;
+  /** Why the filter is not understood: '' when it is, 'regex' when it is no regular expression. */
+  get filterError(): string {
+    return filtered.error;
+  },
+  /** Whether the filter is a query over values. */
+  get isQuery(): boolean {
+    return filter.query !== null;
   },
   get colourSpec(): string {
     return colourSpec;
@@ -194,6 +258,9 @@ export const runs = {
   byName: (name: string): Run | undefined => byName.get(name),
   /** The name to show: the user's alias or the directory. */
   nameOf,
+  /** The name without the folders that all runs share: siblings do not look alike because they are cut. */
+  shortName: (run: Run): string =>
+    sidecar.notes(run.name).alias ?? (commonFolder === '' ? run.name : run.name.slice(commonFolder.length)),
   isShown: (id: number): boolean => shownIds.has(id),
   isChosen,
   ink: (id: number): RunInk => inks.get(id) ?? {colour: theme.ink.textOff, dash: []},
@@ -223,9 +290,10 @@ export function autoColumns(names: readonly string[]): string[] {
   const rate = (name: string): number => {
     const lower = name.toLowerCase();
     const what = /loss/.test(lower) ? 4 : /acc|f1|auc|bleu|reward|score/.test(lower) ? 3 : 0;
-    return what === 0
-      ? 0
-      : what + (/(^|[/_.-])(val|valid|validation|eval|test)/.test(lower) ? 3 : 0) - name.length * 0.01;
+    if (what === 0) return 0;
+    const held = /(^|[/_.-])(val|valid|validation|eval|test)/.test(lower) ? 3 : 0;
+    const perEpoch = /(^|[/_.-])epoch_/.test(lower) ? 3.5 : 0; // Keras: one value an epoch, what people compare
+    return what + Math.max(held, perEpoch) - name.length * 0.01;
   };
   const good = names
     .map(name => ({name, rate: rate(name)}))
@@ -307,7 +375,8 @@ export function keepCells(): () => void {
       const sort = runsView.sort[0];
       wantColumns('view', [
         ...new Set([
-          ...runsView.filters.map(filter => filter.col),
+          ...runsView.filters.map(one => one.col),
+          ...(filter.query?.columns ?? []),
           ...hparamsOf(runsView.group),
           ...hparamsOf(runsView.colour),
           ...(sort.includes(':') ? [sort] : []),

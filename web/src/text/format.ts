@@ -83,8 +83,13 @@ export function columnFormat(values: Iterable<number>, digits = 4): (value: numb
     return value =>
       other(value) ?? (value === 0 ? '0' : trueMinus(value.toExponential(Math.min(3, digits - 1)).replace('e+', 'e')));
   }
-  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(largest || 1)));
-  return value => other(value) ?? trueMinus(value.toFixed(Math.min(decimals, 6)));
+  const decimals = Math.min(6, Math.max(0, digits - 1 - Math.floor(Math.log10(largest || 1))));
+  // What the column's decimals would round to nothing keeps its own digits: −0.00846 is not −0.
+  return value =>
+    other(value) ??
+    (value !== 0 && Math.abs(value) < 0.5 * 10 ** -decimals
+      ? formatValue(value, 2)
+      : trueMinus(value.toFixed(decimals)));
 }
 
 /** All digits, ASCII: what titles, copies and exports carry. */
@@ -101,7 +106,8 @@ export function formatDifference(value: number, digits = 4): string {
 
 export function formatPercent(share: number, decimals = 1): string {
   if (!Number.isFinite(share)) return formatValue(share);
-  return trueMinus((share * 100).toFixed(decimals)) + `${NARROW}%`;
+  const text = (share * 100).toFixed(decimals);
+  return trueMinus(Number(text) === 0 ? text.replace('-', '') : text) + `${NARROW}%`;
 }
 
 const SI: readonly (readonly [number, string])[] = [
