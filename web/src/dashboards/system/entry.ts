@@ -1,5 +1,5 @@
 import type {Dashboard} from '../dashboard.ts';
-import {listSystemTags} from './tags.ts';
+import {systemTags} from './tags.ts';
 
 export const system: Dashboard = {
   id: 'system',
@@ -8,6 +8,6 @@ export const system: Dashboard = {
   panel: 'runs',
   code: {Sonde: 'run = sonde.init(project="mnist")  # system metrics once a second'},
   applies: () => false,
-  probe: async () => (await listSystemTags()).length > 0,
+  probe: async () => systemTags().length > 0,
   load: () => import('./System.svelte'),
 };

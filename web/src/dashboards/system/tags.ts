@@ -1,13 +1,14 @@
 // Which tags are metrics of the machine, and in which unit their charts are.
-import {client} from '../../data/client.ts';
+import {tags} from '../../state/tags.svelte.ts';
 
 const PREFIX = 'system/';
 export const isSystem = (tag: string): boolean => tag.startsWith(PREFIX);
 
-/** Asked once, before any dashboard is shown. */
-export async function listSystemTags(): Promise<readonly string[]> {
-  const answer = await client().get<{tags: readonly {name: string; kind: string}[]}>('tags');
-  return answer.tags.filter(tag => tag.kind === 'scalar' && isSystem(tag.name)).map(tag => tag.name);
+export function systemTags(): readonly string[] {
+  return tags
+    .ofKind('scalar')
+    .map(tag => tag.name)
+    .filter(isSystem);
 }
 
 const UNITS: readonly (readonly [suffix: string, unit: string])[] = [
