@@ -51,6 +51,7 @@ SUITES = [
     ("causes", [PYTHON, "tests/profile/causes/judge.py"], False),
     ("profile-numbers", [PYTHON, "tests/profile/goldens.py"], False),
     ("whatif", [PYTHON, "-m", "pytest", "-q", "tests/whatif"], False),
+    ("whatif-models", [PYTHON, "tests/whatif/real_models.py"], True),
     ("page-types", ["npm", "--prefix", "web", "run", "--silent", "check"], False),
     ("page-unit", ["npm", "--prefix", "web", "run", "--silent", "test"], False),
     ("page-browser", ["node", "tests/browser/run.mjs"], False),
