@@ -35,7 +35,7 @@ def tensor_stats(tensor: torch.Tensor, histogram: bool = False) -> Stats | None:
     if tensor.dtype not in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
         tensor = tensor.float()
     try:
-        return stats_of(tensor.contiguous(), histogram)
+        return stats_of(tensor if tensor.is_contiguous() else tensor.contiguous(), histogram)
     except (BufferError, RuntimeError, TypeError):
         return None  # fake, meta and subclass tensors hold no values
 
@@ -285,9 +285,10 @@ class Watch:
 
     def _end_step(self) -> None:
         rows, self._rows = self._rows, []
-        for hook in self._hooks:
-            hook.remove()
-        self._hooks = []
+        if self._hooks and (self.steps + 1) % self.every:
+            for hook in self._hooks:
+                hook.remove()
+            self._hooks = []
         self._made.clear()
         self._last_grad = ""
         self._inputs = self._out = self._out_grad = None
@@ -329,12 +330,13 @@ class Watch:
         def hook(module: Any, args: Any, out: Any) -> None:
             if self._is_replaying or not torch.is_grad_enabled():
                 return
-            first = next((t for t in tree_leaves(out) if isinstance(t, torch.Tensor) and t.is_floating_point()), None)
+            leaves = (out,) if isinstance(out, torch.Tensor) else tree_leaves(out)
+            first = next((t for t in leaves if isinstance(t, torch.Tensor) and t.is_floating_point()), None)
             if first is None:
                 return
             # The place of an op is written once.
             stack = () if self.writer.has_op(self._graph, name) else user_stack(2)
-            known = {self._made[s] for t in tree_leaves(args) if isinstance(t, torch.Tensor) and (s := _storage(t)) in self._made}
+            known = {self._made.get(_storage(t)) for t in args if isinstance(t, torch.Tensor)} - {None}
             self._row(type(module).__name__, name, [f"{k}:0" for k in sorted(known)], stack, first)
             self._made[_storage(first)] = name
             if first.requires_grad:
