@@ -1,17 +1,30 @@
 // The numerics page, over a dump of TensorFlow's debugger.
 import { cpSync, chmodSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { axe, equal, eventually, ROOT, settled, temporary, test } from "./harness.mjs";
+import {
+  axe,
+  equal,
+  eventually,
+  ROOT,
+  settled,
+  temporary,
+  test,
+} from "./harness.mjs";
 
 let own;
 function logdir() {
   if (own !== undefined) return own;
   own = temporary();
-  cpSync(join(ROOT, "tests/data/corpus/debugger_v2"), join(own, "dump"), { recursive: true });
+  cpSync(join(ROOT, "tests/data/corpus/debugger_v2"), join(own, "dump"), {
+    recursive: true,
+  });
   return own;
 }
 
-test("numerics: one sentence first, and the chain behind it", async ({ page, open }) => {
+test("numerics: one sentence first, and the chain behind it", async ({
+  page,
+  open,
+}) => {
   await open(logdir(), "#numerics");
   const first = page.getByRole("region", { name: "First fault" });
   await first.waitFor();
@@ -24,7 +37,11 @@ test("numerics: one sentence first, and the chain behind it", async ({ page, ope
   await first.getByRole("button").nth(1).click();
   const structure = page.getByRole("region", { name: "Graph structure" });
   await structure.getByRole("button", { name: /^Log:0/ }).waitFor();
-  equal(await structure.getByRole("button").count(), 3, "inputs and consumers of block/mul");
+  equal(
+    await structure.getByRole("button").count(),
+    3,
+    "inputs and consumers of block/mul",
+  );
   await structure.getByRole("button", { name: /^Log:0/ }).click();
   const stack = page.getByRole("region", { name: "Stack trace" });
   await eventually(
@@ -40,15 +57,20 @@ test("numerics: every pane, by keyboard", async ({ page, open }) => {
   const list = page.getByRole("listbox", { name: "Graph executions" });
   await list.getByRole("option").first().waitFor();
   equal(await list.getByRole("option").count(), 8, "traced tensors");
-  await list.focus();
-  for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+  await list.getByRole("option").first().focus();
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "Enter"])
+    await page.keyboard.press(key);
   const structure = page.getByRole("region", { name: "Graph structure" });
   await structure.getByText("block/Sum", { exact: true }).waitFor();
   const timeline = page.getByRole("toolbar", { name: "Execution timeline" });
   equal(await timeline.getByRole("button").count(), 4, "executions");
   await timeline.getByRole("button").first().focus();
-  for (const key of ["ArrowRight", "ArrowRight", "ArrowRight", "Enter"]) await page.keyboard.press(key);
-  await page.getByRole("region", { name: "Execution timeline" }).getByText("RealDiv").waitFor();
+  for (const key of ["ArrowRight", "ArrowRight", "ArrowRight", "Enter"])
+    await page.keyboard.press(key);
+  await page
+    .getByRole("region", { name: "Execution timeline" })
+    .getByText("RealDiv")
+    .waitFor();
   const stack = page.getByRole("region", { name: "Stack trace" });
   await stack.getByRole("button").first().waitFor();
   await page.getByRole("checkbox", { name: /Only NaN/ }).check();
@@ -57,13 +79,20 @@ test("numerics: every pane, by keyboard", async ({ page, open }) => {
   equal(await map.locator("rect.wrong").count(), 6, "bad cells");
   await map.getByRole("radio", { name: "Program order" }).click();
   await settled(page);
+  await page.waitForTimeout(1000); // the address follows the view a moment later
   const link = page.url();
   await page.goto("about:blank");
   await page.goto(link);
   await eventually(
-    () => page.getByRole("radio", { name: "Program order" }).getAttribute("aria-checked"),
+    () =>
+      page
+        .getByRole("radio", { name: "Program order" })
+        .getAttribute("aria-checked"),
     "true",
     "the view is in the link",
   );
-  await page.getByRole("region", { name: "Execution timeline" }).getByText("RealDiv").waitFor();
+  await page
+    .getByRole("region", { name: "Execution timeline" })
+    .getByText("RealDiv")
+    .waitFor();
 });
