@@ -26,7 +26,7 @@ constexpr RowLimits kTorchRow{150'000'000, 200'000'000}, kTensorFlowRow{400'000'
 constexpr uint32_t kChainCalls = 20;
 // Operations of a checkpoint come with Python in between.
 constexpr int64_t kCheckpointGapPs = 5'000'000'000;   // 5 ms
-constexpr int64_t kCheckpointTailPs = 3'000'000'000;  // 3 ms
+constexpr int64_t kCheckpointTailPs = 1'500'000'000;  // 1.5 ms
 // The thread may lose its core in the middle of a row: longer gaps are part of it between two calls
 // of the kind the row consists of.
 constexpr int64_t kRowPausePs = 5'000'000'000;  // 5 ms
@@ -217,13 +217,11 @@ class Builder {
         }
         continue;
       }
+      if (is_mark(s, begin, end)) continue;
       if (traced != trace::kNone &&
           trace_.text_of(trace_.find(trace_.args(s), traced)).starts_with("traced-")) {
-        if (retrace_end != INT64_MIN && begin >= retrace_end)
-          append(mine_compile_, {retrace_from, retrace_end});
-        if (begin >= retrace_end) retrace_from = begin, retrace_end = end;
+        retrace_from = begin, retrace_end = end;
       }
-      if (is_mark(s, begin, end)) continue;
       if (word == Word::kFunction && begin < retrace_end) {  // traced; now it runs
         append(mine_compile_, {retrace_from, begin});
         retrace_end = INT64_MIN;
@@ -319,7 +317,7 @@ class Builder {
       }
       const bool work = call.function || call.other || call.compile_end > 0;
       if (open != INT64_MIN) {
-        if (work || call.begin - last > kCheckpointGapPs || around_a_step(last, call.begin)) {
+        if (work || call.begin - last > kCheckpointGapPs) {
           close();
         } else if (call.begin - last < kCheckpointTailPs) {
           last = call.end;
