@@ -176,8 +176,10 @@ def test_requests_are_few_and_the_second_start_reads_from_the_cache(store, clien
         relay.counts.clear()
         with Server("s3://logs/many", environment(relay.url, tmp_path / "cache"), "--reload_interval", "0") as server:
             assert len(server.json("/data/runs")) == 30
-            # One listing to see that the place is there, one to find the runs; a block each of 30 small files.
-            assert relay.counts == ({"GET": 2 + 30} if start == 0 else {"GET": 2})
+            # One listing to see that the place is there, one to find the runs, two to tell what else lies there
+            # (captures, embeddings, dumps); a block each of 30 small files.
+            assert relay.counts["GET"] <= (4 + 30 if start == 0 else 4), relay.counts
+            assert set(relay.counts) == {"GET"} and relay.counts["GET"] >= (2 + 30 if start == 0 else 2)
             assert server.metric("sonde_remote_requests_total") == sum(relay.counts.values())
             assert server.metric("sonde_remote_blocks_missed_total") == (30 if start == 0 else 0)
     relay.shutdown()
