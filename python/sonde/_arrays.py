@@ -41,7 +41,12 @@ def as_array(x: Any) -> np.ndarray:
 
     if is_torch(x):
         return make_np(x)
-    out = np.asarray(x)
+    try:
+        out = np.asarray(x)
+    except ValueError:  # a TensorFlow scalar of bfloat16 hands over a number, not an array
+        if not hasattr(x, "numpy"):
+            raise
+        out = np.asarray(x.numpy())
     if out.dtype.name == "bfloat16":
         out = out.astype(np.float32)
     return out
