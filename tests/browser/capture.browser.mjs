@@ -81,7 +81,7 @@ function logs() {
 }
 /** Presses the button of the page without sessions, once it is known that there are none. */
 async function press(page) {
-  await page.getByText("No data for Profile here").waitFor();
+  await page.getByText("No profiler captures in these logs").waitFor();
   await page.getByRole("button", { name: "Capture", exact: true }).click();
 }
 const dialog = (page) =>

@@ -179,7 +179,7 @@ for (const [width, height] of [
           .last()
           .click({ trial: true });
       await segment(page, "Overlay");
-      await page.getByRole("button", { name: /^Cards/ }).click();
+      await page.getByRole("button", { name: /^Charts/ }).click();
       await page.getByRole("option", { name: "All runs in one card" }).click();
       await card(page, "joint").waitFor();
       equal(await axe(page), [], "accessibility");

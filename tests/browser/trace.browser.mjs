@@ -584,7 +584,7 @@ test('trace: the palette knows the viewer; keys by their place', async ({page, o
 test('trace: the view is saved as a picture, a slice is copied with its source', async ({page, open}) => {
   await opened(open, page);
   const waiting = page.waitForEvent('download');
-  await more(page, /picture/);
+  await more(page, /as an image/);
   const file = readFileSync(await (await waiting).path());
   equal(file.subarray(1, 4).toString(), 'PNG', 'a PNG');
   check(file.readUInt32BE(16) > 900 && file.readUInt32BE(20) > 200 && file.length > 5000, 'of the view');
