@@ -34,6 +34,28 @@ test("numerics: one sentence first, and the chain behind it", async ({
     "the first sentence",
   );
   equal(await first.getByRole("listitem").count(), 3, "ops in the chain");
+  equal(
+    await first
+      .getByRole("heading")
+      .evaluate((heading) => {
+        const box = heading.getBoundingClientRect();
+        const seen = document.elementsFromPoint(box.x + 5, box.y + 5);
+        return seen.indexOf(heading);
+      }),
+    0,
+    "nothing lies over the sentence",
+  );
+  equal(
+    await page
+      .locator("section *")
+      .evaluateAll(
+        (all) =>
+          all.filter((one) => getComputedStyle(one).position === "fixed")
+            .length,
+      ),
+    0,
+    "no part of a card leaves it",
+  );
   await first.getByRole("button").nth(1).click();
   const structure = page.getByRole("region", { name: "Graph structure" });
   await structure.getByRole("button", { name: /^Log:0/ }).waitFor();
