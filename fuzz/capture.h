@@ -17,11 +17,11 @@ inline void run_all_tools(const char* name, Bytes bytes) {
   trace::Session loaded;
   loaded.hosts.push_back(
       {"host", "fuzz", bytes.size(), std::make_shared<const trace::Trace>(std::move(*trace))});
-  const profile::Session session(std::move(loaded));
-  for (const profile::Tool* tool : profile::all_tools()) {
+  const capture::Session session(std::move(loaded));
+  for (const capture::Tool* tool : capture::all_tools()) {
     (void)tool->missing(session);
-    const auto report = profile::run_tool(*tool, session, {});
-    if (report) (void)profile::to_neutral(*report, tool->id, "fuzz");
+    const auto report = capture::run_tool(*tool, session, {});
+    if (report) (void)capture::to_neutral(*report, tool->id, "fuzz");
   }
 }
 

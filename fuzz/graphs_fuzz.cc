@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)graph::graph_of_run_metadata(bytes);
   (void)graph::without_large_attributes(bytes, 8, "_too_large_attrs");
   (void)graph::keras_to_graph(text);
-  (void)query::parse_text_proto(text);
-  (void)query::projector::parse_tsv(text);
+  (void)parse_text_proto(text);
+  (void)embed::projector::parse_tsv(text);
   return 0;
 }

@@ -11,9 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const size_t piece = std::max<size_t>(1, data[0]);
   Bytes rest(reinterpret_cast<const std::byte*>(data) + 1, size - 1);
-  (void)capture::parse_response(rest);
-  (void)capture::parse_new_session(rest);
-  capture::GrpcStream stream({"here:1", "/service/Method", "question", 100, 1 << 16});
+  (void)remote::parse_response(rest);
+  (void)remote::parse_new_session(rest);
+  remote::GrpcStream stream({"here:1", "/service/Method", "question", 100, 1 << 16});
   Result<void> fed = {};
   while (!rest.empty() && fed && !stream.is_done()) {
     while (!stream.output().empty()) stream.sent(stream.output().size());

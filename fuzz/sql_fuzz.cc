@@ -13,7 +13,7 @@ namespace {
 
 using namespace sonde;
 
-profile::Session small_session() {
+capture::Session small_session() {
   trace::Builder builder("test");
   const auto process = builder.process("python", 1);
   const auto thread = builder.track(trace::TrackKind::kThread, process, "main", 2);
@@ -29,20 +29,20 @@ profile::Session small_session() {
   trace::Session loaded;
   loaded.hosts.push_back(
       {"host", "fuzz", 0, std::make_shared<const trace::Trace>(std::move(builder).finish())});
-  return profile::Session(std::move(loaded));
+  return capture::Session(std::move(loaded));
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const profile::Session session = small_session();
+  static const capture::Session session = small_session();
   int looks = 0;
-  profile::sql::Limits limits;
+  capture::sql::Limits limits;
   limits.rows = 100;
   limits.bytes = 1 << 20;
   limits.stop = [&] { return ++looks > 50 ? std::string("enough") : std::string(); };
-  const auto answer = profile::sql::run(*session.analysis().hosts[0],
+  const auto answer = capture::sql::run(*session.analysis().hosts[0],
                                         {reinterpret_cast<const char*>(data), size}, limits);
-  if (answer) (void)profile::to_csv(answer->table);
+  if (answer) (void)capture::to_csv(answer->table);
   return 0;
 }

@@ -8,10 +8,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sonde;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  (void)query::parse_npy(text);
-  (void)query::parse_npy(text, 3);
-  (void)query::parse_vectors(text, 0);
-  (void)query::parse_vectors(text, 3);
-  (void)query::parse_labels(text, 5);
+  (void)embed::parse_npy(text);
+  (void)embed::parse_npy(text, 3);
+  (void)embed::parse_vectors(text, 0);
+  (void)embed::parse_vectors(text, 3);
+  (void)embed::parse_labels(text, 5);
   return 0;
 }

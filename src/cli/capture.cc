@@ -47,18 +47,18 @@ Exit code 0: every host is written; 1: one or all could not be; 2: wrong usage.
 Ctrl-C ends the recording in the programs and writes nothing.
 )";
 
-std::string line_of(const capture::Progress& progress) {
+std::string line_of(const remote::Progress& progress) {
   std::string text = fmt::format("{}: ", progress.session);
   if (progress.attempt > 1)
     text += fmt::format("attempt {} of {}, ", progress.attempt, progress.attempts);
   size_t done = 0;
   uint64_t bytes = 0;
-  for (const capture::HostProgress& host : progress.hosts) {
-    done += host.phase >= capture::Phase::kDone ? 1 : 0;
+  for (const remote::HostProgress& host : progress.hosts) {
+    done += host.phase >= remote::Phase::kDone ? 1 : 0;
     bytes += host.bytes;
   }
   if (progress.hosts.size() == 1) {
-    text += capture::name_of(progress.hosts[0].phase);
+    text += remote::name_of(progress.hosts[0].phase);
   } else {
     text += fmt::format("{} of {} hosts ready", done, progress.hosts.size());
   }
@@ -82,7 +82,7 @@ auto interruptible(Fn&& body) {
   return body(source.get_token());
 }
 
-Result<void> take_option(capture::Options& options, std::string_view text) {
+Result<void> take_option(remote::Options& options, std::string_view text) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0)
     return fail(Code::kInvalid, fmt::format("argument --option: write KEY=VALUE, not '{}'", text));
@@ -90,9 +90,9 @@ Result<void> take_option(capture::Options& options, std::string_view text) {
   return {};
 }
 
-Result<capture::Plan> plan_of(const Args& args) {
-  capture::Plan plan;
-  capture::Options& o = plan.options;
+Result<remote::Plan> plan_of(const Args& args) {
+  remote::Plan plan;
+  remote::Options& o = plan.options;
   std::string service, workers;
   Flags flags("sonde capture");
   flags.text("service", service);
@@ -111,15 +111,15 @@ Result<capture::Plan> plan_of(const Args& args) {
     return fail(Code::kInvalid, "give the program's profiler server: --service localhost:6009");
   if (plan.logdir.empty())
     return fail(Code::kInvalid, "give the log directory to write into: --logdir DIR");
-  auto services = capture::addresses_of(service);
+  auto services = remote::addresses_of(service);
   if (!services) return fail(std::move(services).error().in("--service"));
   plan.services = std::move(*services);
   if (!workers.empty()) {
-    auto list = capture::addresses_of(workers);
+    auto list = remote::addresses_of(workers);
     if (!list) return fail(std::move(list).error().in("--worker_list"));
     plan.workers = std::move(*list);
   }
-  if (auto good = capture::check(o); !good) return fail(std::move(good).error());
+  if (auto good = remote::check(o); !good) return fail(std::move(good).error());
   return plan;
 }
 
@@ -135,17 +135,17 @@ int capture_command(const Args& args) {
   const auto plan = plan_of(args);
   if (!plan) return failed(plan.error().text, 2);
   const bool shows_line = isatty(STDERR_FILENO) == 1;
-  const auto watch = [&](const capture::Progress& progress) {
+  const auto watch = [&](const remote::Progress& progress) {
     if (shows_line) fmt::print(stderr, "\r\x1b[K{}", line_of(progress));
   };
   const auto recorded = interruptible(
-      [&](const std::stop_token& stop) { return capture::record(*plan, watch, stop); });
+      [&](const std::stop_token& stop) { return remote::record(*plan, watch, stop); });
   if (shows_line) fmt::print(stderr, "\r\x1b[K");
   if (!recorded) return failed(recorded.error().text);
   fmt::print("{}\n", recorded->folder);
   size_t missing = 0;
-  for (const capture::HostProgress& host : recorded->progress.hosts) {
-    if (host.phase == capture::Phase::kDone) continue;
+  for (const remote::HostProgress& host : recorded->progress.hosts) {
+    if (host.phase == remote::Phase::kDone) continue;
     ++missing;
     fmt::print(stderr, "sonde: {}\n", host.error);
   }

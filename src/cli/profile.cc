@@ -48,7 +48,7 @@ struct Arguments {
   std::vector<std::string> paths;
   std::string tool = "overview_page", format = "text", table, capture;
   std::optional<std::string> sql;
-  profile::Options options;
+  capture::Options options;
   bool compares = false, help = false;
   double max_slowdown_percent = 5;
   size_t rows = 15;
@@ -122,18 +122,18 @@ Result<Arguments> parse(const Args& args) {
 
 struct Loaded {
   std::string name;
-  std::unique_ptr<profile::Session> session;
-  std::vector<profile::RecordedFile> recorded;  // of a session without a capture
+  std::unique_ptr<capture::Session> session;
+  std::vector<capture::RecordedFile> recorded;  // of a session without a capture
 };
 
 Result<Loaded> load(const std::string& path, ThreadPool& pool, uint32_t span = 0) {
   SONDE_TRY(files, imports::session_at(path, span));
-  std::vector<profile::RecordedFile> recorded = api::recorded_results(files);
+  std::vector<capture::RecordedFile> recorded = api::recorded_results(files);
   if (!recorded.empty())
-    return Loaded{files.name, std::make_unique<profile::Session>(trace::Session{}),
+    return Loaded{files.name, std::make_unique<capture::Session>(trace::Session{}),
                   std::move(recorded)};
   SONDE_TRY(loaded, imports::load_session(files, &pool));
-  return Loaded{files.name, std::make_unique<profile::Session>(std::move(loaded)), {}};
+  return Loaded{files.name, std::make_unique<capture::Session>(std::move(loaded)), {}};
 }
 
 size_t terminal_width() {
@@ -142,29 +142,29 @@ size_t terminal_width() {
   return 110;
 }
 
-int print(const profile::Report& report, const Arguments& arguments, const profile::Tool* tool,
+int print(const capture::Report& report, const Arguments& arguments, const capture::Tool* tool,
           const std::string& name) {
   if (arguments.format == "json") {
-    fmt::print("{}\n", profile::to_v1_json(report, SIZE_MAX));
+    fmt::print("{}\n", capture::to_v1_json(report, SIZE_MAX));
   } else if (arguments.format == "neutral") {
-    fmt::print("{}\n", profile::to_neutral(report, arguments.tool,
+    fmt::print("{}\n", capture::to_neutral(report, arguments.tool,
                                            arguments.capture.empty() ? name : arguments.capture));
   } else if (arguments.format == "xprof" && tool) {
-    fmt::print("{}\n", profile::to_xprof(report, *tool));
+    fmt::print("{}\n", capture::to_xprof(report, *tool));
   } else if (arguments.format == "csv") {
-    const profile::Table* table = arguments.table.empty()
+    const capture::Table* table = arguments.table.empty()
                                       ? (report.tables.empty() ? nullptr : &report.tables[0])
                                       : report.find(arguments.table);
     if (!table) return failed("the report has no table '" + arguments.table + "'");
-    fmt::print("{}", profile::to_csv(*table));
+    fmt::print("{}", capture::to_csv(*table));
   } else {
-    fmt::print("{}", profile::to_terminal(report, {terminal_width(), arguments.rows, false}));
+    fmt::print("{}", capture::to_terminal(report, {terminal_width(), arguments.rows, false}));
   }
   return 0;
 }
 
 // The query's host: the one given, or the first.
-const profile::HostAnalysis* queried_host(const profile::Session& session,
+const capture::HostAnalysis* queried_host(const capture::Session& session,
                                           const std::string& name) {
   for (const auto& host : session.analysis().hosts) {
     if (name.empty() || host->host().name == name) return host.get();
@@ -179,12 +179,12 @@ int print_query(const Loaded& loaded, const Arguments& arguments) {
     return failed(loaded.recorded.empty()
                       ? fmt::format("the session has no host '{}'", name)
                       : "the session holds stored results but no trace to query");
-  profile::sql::Limits limits;
+  capture::sql::Limits limits;
   limits.rows = arguments.format == "text" ? std::max<size_t>(1, arguments.rows) : 10'000'000;
   limits.bytes = size_t{2} << 30;
-  auto answer = profile::sql::run(*host, *arguments.sql, limits);
+  auto answer = capture::sql::run(*host, *arguments.sql, limits);
   if (!answer) return failed("--sql: " + answer.error().text);
-  profile::Report report;
+  capture::Report report;
   report.tables.push_back(std::move(answer->table));
   if (!answer->cut.empty()) fmt::print(stderr, "sonde: the answer was cut {}\n", answer->cut);
   if (arguments.format == "text" && report.tables[0].rows.empty()) {
@@ -192,7 +192,7 @@ int print_query(const Loaded& loaded, const Arguments& arguments) {
     return 0;
   }
   if (arguments.format != "text") return print(report, arguments, nullptr, loaded.name);
-  const std::string text = profile::to_terminal(report, {terminal_width(), arguments.rows, false});
+  const std::string text = capture::to_terminal(report, {terminal_width(), arguments.rows, false});
   fmt::print("{}", text.substr(std::min(text.find_first_not_of('\n'), text.size())));
   return 0;
 }
@@ -207,7 +207,7 @@ int profile_command(const Args& args) {
     return 0;
   }
   if (arguments->tool == "list") {
-    for (const profile::Tool* tool : profile::all_tools())
+    for (const capture::Tool* tool : capture::all_tools())
       fmt::print("{:<30} {}\n", tool->id, tool->title);
     return 0;
   }
@@ -217,8 +217,8 @@ int profile_command(const Args& args) {
     auto before = load(arguments->paths[0], pool), now = load(arguments->paths[1], pool);
     if (!before) return failed(before.error().text, 2);
     if (!now) return failed(now.error().text, 2);
-    print(profile::compare(*before->session, *now->session), *arguments, nullptr, now->name);
-    const auto slower = profile::slowdown(*before->session, *now->session);
+    print(capture::compare(*before->session, *now->session), *arguments, nullptr, now->name);
+    const auto slower = capture::slowdown(*before->session, *now->session);
     if (!slower)
       return failed("profile: a capture has no steps, so whether it is slower cannot be told", 2);
     return 100 * *slower > arguments->max_slowdown_percent ? 1 : 0;
@@ -230,24 +230,24 @@ int profile_command(const Args& args) {
     if (!loaded) return failed(loaded.error().text);
     return print_query(*loaded, *arguments);
   }
-  std::vector<profile::ToolRequest> requests;
+  std::vector<capture::ToolRequest> requests;
   uint32_t span = arguments->span;
   for (const std::string_view name : split(arguments->tool, ',')) {
-    requests.push_back(profile::requested_tool(name));
+    requests.push_back(capture::requested_tool(name));
     if (!requests.back().tool)
       return failed(fmt::format("profile: no tool '{}'; --tool list names them", name), 2);
     if (span == 0) span = requests.back().span;
   }
   auto loaded = load(arguments->paths[0], pool, span);
   if (!loaded) return failed(loaded.error().text);
-  for (profile::ToolRequest& request : requests) {
-    profile::Options options = arguments->options;
+  for (capture::ToolRequest& request : requests) {
+    capture::Options options = arguments->options;
     if (options.host.empty()) options.host = request.options.host;
     for (auto& parameter : request.options.parameters)
       options.parameters.push_back(std::move(parameter));
     auto report = loaded->recorded.empty()
-                      ? profile::run_tool(*request.tool, *loaded->session, options)
-                      : profile::recorded_report(loaded->recorded, request.tool->id, options.host);
+                      ? capture::run_tool(*request.tool, *loaded->session, options)
+                      : capture::recorded_report(loaded->recorded, request.tool->id, options.host);
     if (!report) return failed(report.error().text);
     if (const int code = print(*report, *arguments, request.tool, loaded->name)) return code;
   }

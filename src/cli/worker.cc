@@ -57,9 +57,9 @@ struct CloseFile {
 };
 
 // A column of the answer; one that holds any text is text.
-void add_column(const profile::Table& answer, size_t index, std::vector<table::Column>& columns,
+void add_column(const capture::Table& answer, size_t index, std::vector<table::Column>& columns,
                 table::Batch& batch) {
-  bool is_text = answer.columns[index].type == profile::Type::kText;
+  bool is_text = answer.columns[index].type == capture::Type::kText;
   bool is_real = false;
   for (const auto& row : answer.rows) {
     is_text = is_text || std::holds_alternative<std::string>(row[index]);
@@ -71,7 +71,7 @@ void add_column(const profile::Table& answer, size_t index, std::vector<table::C
   columns.push_back({answer.columns[index].id, kind, true, {}});
   table::Values& values = batch.columns.emplace_back();
   for (const auto& row : answer.rows) {
-    const profile::Cell& cell = row[index];
+    const capture::Cell& cell = row[index];
     values.is_there.push_back(std::holds_alternative<std::monostate>(cell) ? 0 : 1);
     const int64_t* integer = std::get_if<int64_t>(&cell);
     const double* real = std::get_if<double>(&cell);
@@ -90,7 +90,7 @@ void add_column(const profile::Table& answer, size_t index, std::vector<table::C
 }
 
 Result<void> write_digest(const std::string& path, const std::string& rank, const std::string& host,
-                          const profile::Table& answer) {
+                          const capture::Table& answer) {
   std::vector<table::Column> columns = {{"rank", table::Kind::kWord, false, {rank}},
                                         {"host", table::Kind::kWord, false, {host}}};
   table::Batch batch{answer.rows.size(), std::vector<table::Values>(2)};
@@ -120,15 +120,15 @@ Result<size_t> digest_capture(const std::string& capture, const std::string& ran
                               const std::string& out, ThreadPool& pool) {
   SONDE_TRY(files, imports::session_at(capture, 0));
   SONDE_TRY(loaded, imports::load_session(files, &pool));
-  const profile::Session session(std::move(loaded));
+  const capture::Session session(std::move(loaded));
   const std::string name = sha256_hex(io::absolute_path(capture)).substr(0, 16);
-  profile::sql::Limits limits;
+  capture::sql::Limits limits;
   limits.rows = 100'000'000;
   limits.bytes = size_t{4} << 30;
   size_t index = 0;
   for (const auto& host : session.analysis().hosts) {
     for (const Digest& digest : kDigests) {
-      SONDE_TRY(const answer, profile::sql::run(*host, digest.query, limits));
+      SONDE_TRY(const answer, capture::sql::run(*host, digest.query, limits));
       if (!answer.cut.empty())
         return fail(Code::kTooLarge, capture + ": too many " + std::string(digest.folder));
       const auto path = fmt::format("{}/{}/{}_{}.parquet", out, digest.folder, name, index);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sonde::query {
+namespace sonde {
 namespace {
 
 constexpr size_t kMaxDepth = 32;
@@ -174,4 +174,4 @@ std::vector<const TextMessage::Field*> TextMessage::all(std::string_view name) c
 
 Result<TextMessage> parse_text_proto(std::string_view text) { return Reader(text).run(); }
 
-}  // namespace sonde::query
+}  // namespace sonde

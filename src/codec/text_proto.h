@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace sonde::query {
+namespace sonde {
 
 struct TextMessage {
   struct Field {
@@ -28,4 +28,4 @@ struct TextMessage {
 // kInvalid with the line where it stops making sense.
 Result<TextMessage> parse_text_proto(std::string_view text);
 
-}  // namespace sonde::query
+}  // namespace sonde

@@ -8,12 +8,12 @@ using namespace sonde;
 
 namespace {
 
-capture::GrpcRequest request(std::string message) {
+remote::GrpcRequest request(std::string message) {
   return {"here:1", "/service/Method", std::move(message), 0, 8 << 20};
 }
 
 // Moves bytes both ways in small pieces until neither has anything to say.
-void exchange(capture::GrpcStream& client, http::GrpcSession& server) {
+void exchange(remote::GrpcStream& client, http::GrpcSession& server) {
   const auto piece = [](std::string_view bytes) { return bytes.substr(0, 1000); };
   for (int round = 0; round < 100000; ++round) {
     const std::string up(piece(client.output()));
@@ -31,7 +31,7 @@ void exchange(capture::GrpcStream& client, http::GrpcSession& server) {
 TEST_CASE("gRPC server: a call comes out whole and its answer arrives") {
   for (const size_t size : {size_t{0}, size_t{10}, size_t{3} << 20}) {
     CAPTURE(size);
-    capture::GrpcStream client(request(std::string(size, 'q')));
+    remote::GrpcStream client(request(std::string(size, 'q')));
     http::GrpcSession server;
     exchange(client, server);
     const auto calls = server.take_calls();
@@ -50,7 +50,7 @@ TEST_CASE("gRPC server: a call comes out whole and its answer arrives") {
 }
 
 TEST_CASE("gRPC server: an error arrives as a status with its sentence") {
-  capture::GrpcStream client(request("q"));
+  remote::GrpcStream client(request("q"));
   http::GrpcSession server;
   exchange(client, server);
   const auto calls = server.take_calls();

@@ -52,10 +52,10 @@ void read_trace(const std::string& text) {
       {"host", "host", text.size(), std::make_shared<const trace::Trace>(std::move(*imported))});
   const trace::LevelOfDetail lod(loaded.hosts[0].trace);
   for (trace::TrackId t = 0; t < loaded.hosts[0].trace->tracks().size(); ++t) lod.busy(t);
-  const profile::Session session(std::move(loaded));
+  const capture::Session session(std::move(loaded));
   for (const std::string_view id : {"xspace_digest", "overview_page", "torch.overview"}) {
-    if (const profile::Tool* tool = profile::find_tool(id))
-      (void)profile::run_tool(*tool, session, {});
+    if (const capture::Tool* tool = capture::find_tool(id))
+      (void)capture::run_tool(*tool, session, {});
   }
 }
 
@@ -167,17 +167,17 @@ const std::map<std::string, Input>& inputs() {
        })},
       {"labels_columns",
        {[](size_t bytes) { return repeated("a\t", bytes) + "\n" + repeated("b\t", bytes); },
-        [](const std::string& text) { query::parse_labels(text, 1); }}},
+        [](const std::string& text) { embed::parse_labels(text, 1); }}},
       {"labels_words",
        {[](size_t bytes) {
           std::string text = "name\tkind\n";
           for (size_t i = 0; text.size() < bytes; ++i) text += fmt::format("w{}\tk{}\n", i, i);
           return text;
         },
-        [](const std::string& text) { query::parse_labels(text, text.size() / 8); }}},
+        [](const std::string& text) { embed::parse_labels(text, text.size() / 8); }}},
       {"vectors_rows",
        {[](size_t bytes) { return repeated("1\t2\n", bytes); },
-        [](const std::string& text) { (void)query::parse_vectors(text, 0); }}},
+        [](const std::string& text) { (void)embed::parse_vectors(text, 0); }}},
       {"config_yaml",
        {[](size_t bytes) {
           std::string text;

@@ -72,8 +72,8 @@ void add_traced_runs(const Context& context, std::vector<Captures::Entry>& entri
 
 }  // namespace
 
-std::vector<profile::RecordedFile> recorded_results(const imports::SessionFiles& files) {
-  std::vector<profile::RecordedFile> results;
+std::vector<capture::RecordedFile> recorded_results(const imports::SessionFiles& files) {
+  std::vector<capture::RecordedFile> results;
   if (!files.captures().empty()) return results;
   constexpr uint64_t kMostBytes = uint64_t{256} << 20;
   for (const imports::CaptureFile& file : files.files) {
@@ -87,19 +87,19 @@ std::vector<profile::RecordedFile> recorded_results(const imports::SessionFiles&
   return results;
 }
 
-std::string why_not(const Capture& capture, const profile::Tool& tool) {
+std::string why_not(const Capture& capture, const capture::Tool& tool) {
   if (capture.recorded.empty()) return tool.missing(capture.session);
   const bool is_recorded =
       std::any_of(capture.recorded.begin(), capture.recorded.end(),
-                  [&](const profile::RecordedFile& file) { return file.tool == tool.id; });
+                  [&](const capture::RecordedFile& file) { return file.tool == tool.id; });
   return is_recorded ? "" : "the session holds stored results of other tools only, and no capture";
 }
 
-Result<profile::Report> report_of(const Capture& capture, const profile::Tool& tool,
-                                  const profile::Options& options) {
+Result<capture::Report> report_of(const Capture& capture, const capture::Tool& tool,
+                                  const capture::Options& options) {
   if (!capture.recorded.empty())
-    return profile::recorded_report(capture.recorded, tool.id, options.host);
-  return profile::run_tool(tool, capture.session, options);
+    return capture::recorded_report(capture.recorded, tool.id, options.host);
+  return capture::run_tool(tool, capture.session, options);
 }
 
 std::vector<std::string> host_names(const Capture& capture) {
@@ -108,7 +108,7 @@ std::vector<std::string> host_names(const Capture& capture) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
   for (const trace::Host& host : capture.session.hosts()) add(host.name);
-  for (const profile::RecordedFile& file : capture.recorded) add(file.host);
+  for (const capture::RecordedFile& file : capture.recorded) add(file.host);
   return names;
 }
 
@@ -163,7 +163,7 @@ Result<std::shared_ptr<const Capture>> Captures::load(const Context& context, st
   if (slots_.size() > kKept) slots_.pop_back();
   lock.unlock();
 
-  std::vector<profile::RecordedFile> recorded = recorded_results(entry->files);
+  std::vector<capture::RecordedFile> recorded = recorded_results(entry->files);
   const auto began = std::chrono::steady_clock::now();
   auto session = imports::load_session(entry->files, &context.pool, {}, &slot->done);
   Result<std::shared_ptr<const Capture>> result = std::shared_ptr<const Capture>();

@@ -22,27 +22,27 @@ namespace sonde::api {
 
 // One loaded session: the tools' view of it and, per host, what the trace viewer needs.
 struct Capture {
-  explicit Capture(trace::Session loaded, std::vector<profile::RecordedFile> results = {})
+  explicit Capture(trace::Session loaded, std::vector<capture::RecordedFile> results = {})
       : session(std::move(loaded)), recorded(std::move(results)) {
     for (const trace::Host& host : session.hosts())
       viewers.push_back(std::make_unique<trace::LevelOfDetail>(host.trace));
   }
-  profile::Session session;
+  capture::Session session;
   double load_ms = 0;  // what reading and importing its files took
   // Of a session without a capture: the tools' results that its producer stored.
-  std::vector<profile::RecordedFile> recorded;
+  std::vector<capture::RecordedFile> recorded;
   std::vector<std::unique_ptr<trace::LevelOfDetail>> viewers;  // by host
 };
 
 // The stored results of a session that has no capture; empty when it has one. Files that cannot be
 // read are left out.
-std::vector<profile::RecordedFile> recorded_results(const imports::SessionFiles& files);
+std::vector<capture::RecordedFile> recorded_results(const imports::SessionFiles& files);
 
 // What a tool lacks in a session; empty when it can run or its result is stored.
-std::string why_not(const Capture& capture, const profile::Tool& tool);
+std::string why_not(const Capture& capture, const capture::Tool& tool);
 // The tool's report: computed, or as recorded where the session holds stored results alone.
-Result<profile::Report> report_of(const Capture& capture, const profile::Tool& tool,
-                                  const profile::Options& options);
+Result<capture::Report> report_of(const Capture& capture, const capture::Tool& tool,
+                                  const capture::Options& options);
 // Names of the session's hosts, of its captures or of its stored results, each once.
 std::vector<std::string> host_names(const Capture& capture);
 

@@ -16,7 +16,7 @@
 namespace sonde::api::v1 {
 namespace {
 
-namespace pj = query::projector;
+namespace pj = embed::projector;
 using Loaded = std::shared_ptr<const LoadedEmbedding>;
 
 constexpr uint64_t kMaxAsset = uint64_t{1} << 30;
@@ -100,7 +100,7 @@ Result<Loaded> load(const EmbeddingEntry& entry) {
   if (!entry.metadata_path.empty()) {
     const auto text = embedding_file(entry, entry.metadata_path, "metadata");
     if (text) {
-      loaded->labels = query::parse_labels(*text, loaded->matrix->rows);
+      loaded->labels = embed::parse_labels(*text, loaded->matrix->rows);
     } else {
       loaded->labels.warnings.push_back(text.error().text);
     }
@@ -175,7 +175,7 @@ Result<std::string> embedding_file(const EmbeddingEntry& entry, const std::strin
 
 Result<std::string> keep_vectors(const Context& context, std::string name, std::string_view bytes,
                                  uint64_t dims) {
-  SONDE_TRY(vectors, query::parse_vectors(bytes, dims));
+  SONDE_TRY(vectors, embed::parse_vectors(bytes, dims));
   auto loaded = std::make_shared<LoadedEmbedding>();
   EmbeddingEntry& entry = loaded->entry;
   entry.mark = hash_of(bytes);
@@ -186,7 +186,7 @@ Result<std::string> keep_vectors(const Context& context, std::string name, std::
                  static_cast<uint32_t>(vectors.matrix.columns)};
   for (const float value : vectors.matrix.values) loaded->non_finite += !std::isfinite(value);
   if (!vectors.labels.empty())
-    loaded->labels.columns.push_back(query::label_column("label", vectors.labels));
+    loaded->labels.columns.push_back(embed::label_column("label", vectors.labels));
   loaded->matrix = std::make_shared<const pj::Matrix>(std::move(vectors.matrix));
   std::string id = entry.id;
   context.services.uploads().note_upload();
@@ -214,7 +214,7 @@ Result<void> keep_labels(const Context& context, std::string_view id, std::strin
                                               entry.name));
   }
   auto after = std::make_shared<LoadedEmbedding>(*before);
-  after->labels = query::parse_labels(text, after->matrix->rows);
+  after->labels = embed::parse_labels(text, after->matrix->rows);
   after->entry.mark = hash_of(text) ^ before->entry.mark;
   const std::lock_guard lock(cache.mutex);
   std::replace(cache.uploads.begin(), cache.uploads.end(), before, Loaded(after));

@@ -26,14 +26,14 @@ struct EmbeddingEntry {
   std::vector<uint32_t> sprite_size;  // of one image
   std::string problem;                // why it cannot be shown; empty when it can
   uint64_t mark = 0;                  // changes with the files
-  std::shared_ptr<const std::vector<query::projector::Source>> sources;
-  const query::projector::Source* source = nullptr;  // inside `sources`; null for an upload
+  std::shared_ptr<const std::vector<embed::projector::Source>> sources;
+  const embed::projector::Source* source = nullptr;  // inside `sources`; null for an upload
 };
 
 struct LoadedEmbedding {
   EmbeddingEntry entry;
-  std::shared_ptr<const query::projector::Matrix> matrix;
-  query::Labels labels;
+  std::shared_ptr<const embed::projector::Matrix> matrix;
+  embed::Labels labels;
   uint64_t non_finite = 0;  // values that are NaN or infinite; projections take them as zero
 
   uint64_t bytes() const;

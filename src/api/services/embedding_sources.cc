@@ -12,7 +12,7 @@
 namespace sonde::api {
 namespace {
 
-namespace pj = query::projector;
+namespace pj = embed::projector;
 using Sources = std::vector<pj::Source>;
 using Places = std::vector<pj::Place>;
 

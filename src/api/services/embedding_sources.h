@@ -15,7 +15,7 @@ enum class Folders : uint8_t {
   kAll,   // also folders that hold only a projector config or a checkpoint
 };
 
-std::shared_ptr<const std::vector<query::projector::Source>> embedding_sources(
+std::shared_ptr<const std::vector<embed::projector::Source>> embedding_sources(
     const Context& context, const store::Snapshot& snapshot, Folders folders);
 
 }  // namespace sonde::api

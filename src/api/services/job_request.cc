@@ -41,7 +41,7 @@ Result<void> read_supervision(const JsonValue& params, const JobRequest& job,
   out.supervise = strength;
   if (strength <= 0) return {};
   SONDE_TRY(const name, text_in(params, "column"));
-  const query::LabelColumn* column = job.embedding->labels.find(name);
+  const embed::LabelColumn* column = job.embedding->labels.find(name);
   if (!column)
     return fail(Code::kInvalid, fmt::format("'column': the metadata has no column '{}'", name));
   for (size_t i = 0; i < job.rows(); ++i)
@@ -85,7 +85,7 @@ Result<void> read_umap(const JsonValue& params, JobRequest& job) {
 
 // The rows whose text in a column contains a text, or matches a regular expression; case does not
 // count.
-Result<std::vector<uint32_t>> matching_rows(const query::LabelColumn& column,
+Result<std::vector<uint32_t>> matching_rows(const embed::LabelColumn& column,
                                             const std::string& text, bool is_regex) {
   std::vector<uint32_t> rows;
   if (text.empty()) return rows;
@@ -109,7 +109,7 @@ Result<std::vector<uint32_t>> matching_rows(const query::LabelColumn& column,
 }
 
 Result<void> read_custom(const JsonValue& params, JobRequest& job) {
-  const query::LabelColumn* column = nullptr;
+  const embed::LabelColumn* column = nullptr;
   for (size_t end = 0; end < kAxisEnds.size(); ++end) {
     const JsonValue* value = params.find(kAxisEnds[end]);
     if (!value) continue;

@@ -262,7 +262,7 @@ void Jobs::compute(const std::shared_ptr<Job>& job) {
     job->stage_began = Clock::now();
   }
   const JobRequest& request = job->request;
-  const query::projector::Matrix& matrix = *request.embedding->matrix;
+  const embed::projector::Matrix& matrix = *request.embedding->matrix;
   const embed::Prepared prepared =
       embed::prepare(matrix.values, matrix.columns, request.subset, request.scaling);
   const embed::Progress progress{

@@ -11,7 +11,7 @@ namespace sonde::api::v1 {
 namespace {
 
 std::shared_ptr<const LoadedEmbedding> random_points(size_t rows, size_t dims) {
-  auto matrix = std::make_shared<query::projector::Matrix>();
+  auto matrix = std::make_shared<embed::projector::Matrix>();
   matrix->rows = rows;
   matrix->columns = dims;
   std::mt19937 random(3);
@@ -108,7 +108,7 @@ TEST_CASE("jobs: PCA of a part of the rows, and what cannot be asked") {
   CHECK(sum == doctest::Approx(1));
 
   const auto large = std::make_shared<LoadedEmbedding>(*points);
-  auto matrix = std::make_shared<query::projector::Matrix>();
+  auto matrix = std::make_shared<embed::projector::Matrix>();
   matrix->rows = 40'000'000;  // never touched
   matrix->columns = 50;
   large->matrix = matrix;

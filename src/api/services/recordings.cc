@@ -17,7 +17,7 @@ std::string_view name_of(RecordingState state) {
 
 Recordings::~Recordings() = default;  // the thread is stopped and joined first
 
-Result<Recording> Recordings::start(const Context& context, capture::Plan plan,
+Result<Recording> Recordings::start(const Context& context, remote::Plan plan,
                                     std::string_view root) {
   if (!context.settings.no_capture.empty())
     return fail(Code::kForbidden, context.settings.no_capture);
@@ -33,7 +33,7 @@ Result<Recording> Recordings::start(const Context& context, capture::Plan plan,
                                         "; serve a local log directory to record into it");
   plan.logdir = chosen->path;
   plan.policy = context.settings.connect;
-  if (auto good = capture::check(plan.options); !good) return fail(std::move(good).error());
+  if (auto good = remote::check(plan.options); !good) return fail(std::move(good).error());
 
   std::unique_lock lock(mutex_);
   if (!entries_.empty() && entries_.front()->recording.state == RecordingState::kRunning)
@@ -59,14 +59,14 @@ Result<Recording> Recordings::start(const Context& context, capture::Plan plan,
   return begun;
 }
 
-void Recordings::run(Entry& entry, const capture::Plan& plan, const std::stop_token& stop) {
+void Recordings::run(Entry& entry, const remote::Plan& plan, const std::stop_token& stop) {
   name_this_thread("record");
-  const auto watch = [&](const capture::Progress& progress) {
+  const auto watch = [&](const remote::Progress& progress) {
     const std::lock_guard lock(mutex_);
     if (entry.recording.progress.attempt != progress.attempt) entry.attempt_began = Clock::now();
     entry.recording.progress = progress;
   };
-  auto recorded = capture::record(plan, watch, stop);
+  auto recorded = remote::record(plan, watch, stop);
   const std::lock_guard lock(mutex_);
   entry.is_cancelled = !recorded && stop.stop_requested();
   if (recorded) {

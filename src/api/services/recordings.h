@@ -24,7 +24,7 @@ std::string_view name_of(RecordingState state);
 struct Recording {
   uint64_t id = 0;
   RecordingState state = RecordingState::kRunning;
-  capture::Progress progress;
+  remote::Progress progress;
   std::string session;  // once done: its id in the list of sessions
   std::string error;
   int64_t elapsed_ms = 0, expected_ms = 0;  // of the attempt under way
@@ -36,7 +36,7 @@ class Recordings {
 
   // Writes below the root of that name, or the first. kBusy while another one runs; kForbidden with
   // the settings' reason.
-  Result<Recording> start(const Context& context, capture::Plan plan, std::string_view root = "");
+  Result<Recording> start(const Context& context, remote::Plan plan, std::string_view root = "");
   Result<Recording> look(uint64_t id) const;
   Result<Recording> cancel(uint64_t id);
   Result<Recording> wait(uint64_t id) const;  // until it is over
@@ -49,7 +49,7 @@ class Recordings {
     Clock::time_point attempt_began;
     bool is_cancelled = false;
   };
-  void run(Entry& entry, const capture::Plan& plan, const std::stop_token& stop);
+  void run(Entry& entry, const remote::Plan& plan, const std::stop_token& stop);
   void finish(Entry& entry, const std::string& prefix);
   Result<std::shared_ptr<Entry>> find(uint64_t id) const;  // with the lock held
   Recording copy_of(const Entry& entry) const;             // with the lock held

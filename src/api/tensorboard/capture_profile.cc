@@ -43,19 +43,19 @@ Result<int64_t> number(const Request& request, std::string_view name, int64_t ot
   return value;
 }
 
-Result<capture::Plan> plan_of(const Request& request) {
+Result<remote::Plan> plan_of(const Request& request) {
   if (request.param("is_tpu_name") == "true") {
     return fail(Code::kUnsupported,
                 "TPU names are not looked up; give the address of the profiler server, host:port");
   }
-  capture::Plan plan;
-  SONDE_TRY(services, capture::addresses_of(request.param("service_addr").value_or("")));
+  remote::Plan plan;
+  SONDE_TRY(services, remote::addresses_of(request.param("service_addr").value_or("")));
   plan.services = std::move(services);
   if (const auto workers = request.param("worker_list"); workers && !trimmed(*workers).empty()) {
-    SONDE_TRY(list, capture::addresses_of(*workers));
+    SONDE_TRY(list, remote::addresses_of(*workers));
     plan.workers = std::move(list);
   }
-  capture::Options& o = plan.options;
+  remote::Options& o = plan.options;
   o.retries = 0;
   const std::pair<std::string_view, int64_t*> numbers[] = {
       {"duration", &o.duration_ms},

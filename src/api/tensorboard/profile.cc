@@ -66,7 +66,7 @@ Answer run_tools(const Context& context, const Request& request) {
   JsonWriter json(out);
   json.array([&] {
     for (const std::string_view name : kOrder) {
-      const profile::Tool* tool = profile::find_tool(name);
+      const capture::Tool* tool = capture::find_tool(name);
       const bool can_run =
           tool ? why_not(**capture, *tool).empty() : !(*capture)->session.hosts().empty();
       if (can_run) json.string(name);
@@ -102,8 +102,8 @@ Answer hosts(const Context& context, const Request& request) {
   return Answer::json(std::move(out));
 }
 
-profile::Options options_of(const Request& request) {
-  profile::Options options;
+capture::Options options_of(const Request& request) {
+  capture::Options options;
   for (const auto& [key, value] : request.query) {
     if (key == "host" || key == "hosts") {
       options.host = value;
@@ -130,11 +130,11 @@ Answer trace_viewer(const Capture& capture, const Request& request) {
   return plain_error(404, "No xplane file found for host: " + host);
 }
 
-Result<profile::Report> report_of(const Context& context, const Request& request,
-                                  const profile::Tool*& tool) {
+Result<capture::Report> report_of(const Context& context, const Request& request,
+                                  const capture::Tool*& tool) {
   SONDE_TRY(capture, capture_of(context, request));
   const std::string tag(request.param("tag").value_or(""));
-  tool = profile::find_tool(tag);
+  tool = capture::find_tool(tag);
   if (!tool) return fail(Code::kNotFound, "No Data");
   return api::report_of(*capture, *tool, options_of(request));
 }
@@ -143,9 +143,9 @@ Result<profile::Report> report_of(const Context& context, const Request& request
 std::optional<std::string> stored_json(const Context& context, const Request& request) {
   const auto capture = capture_of(context, request);
   if (!capture) return std::nullopt;
-  const profile::RecordedFile* file = profile::recorded_file(
+  const capture::RecordedFile* file = capture::recorded_file(
       (*capture)->recorded, request.param("tag").value_or(""), request.param("host").value_or(""));
-  if (!file || !profile::is_json(*file)) return std::nullopt;
+  if (!file || !capture::is_json(*file)) return std::nullopt;
   return file->content;
 }
 
@@ -156,29 +156,29 @@ Answer data(const Context& context, const Request& request) {
     if (!capture) return failed(capture.error());
     return trace_viewer(**capture, request);
   }
-  const profile::Tool* tool = nullptr;
+  const capture::Tool* tool = nullptr;
   auto report = report_of(context, request, tool);
   if (!report) return failed(report.error());
   if (auto stored = stored_json(context, request)) return Answer::json(std::move(*stored));
   Answer answer;
-  answer.body = profile::to_xprof(*report, *tool);
+  answer.body = capture::to_xprof(*report, *tool);
   if (!report->document && !report->text.empty() && tool->gviz.empty())
     answer.content_type = report->text_type;
   return answer;
 }
 
 Answer data_csv(const Context& context, const Request& request) {
-  const profile::Tool* tool = nullptr;
+  const capture::Tool* tool = nullptr;
   auto report = report_of(context, request, tool);
   if (!report) return failed(report.error());
-  const profile::Table* table = nullptr;
+  const capture::Table* table = nullptr;
   for (const std::string_view name : tool->gviz) {
     if (!table) table = report->find(name);
   }
   if (!table && !report->tables.empty()) table = &report->tables[0];
   Answer answer;
   answer.content_type = "text/csv";
-  if (table) answer.body = profile::to_csv(*table);
+  if (table) answer.body = capture::to_csv(*table);
   std::string run(request.param("run").value_or("")), host(request.param("host").value_or(""));
   host = host.substr(host.rfind('-') + 1);
   std::string name = fmt::format("{}_{}_{}.csv", tool->id, run, host);

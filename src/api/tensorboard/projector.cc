@@ -13,7 +13,7 @@
 namespace sonde::api::tensorboard {
 namespace {
 
-namespace pj = query::projector;
+namespace pj = embed::projector;
 using Sources = std::vector<pj::Source>;
 
 constexpr uint64_t kMaxAsset = uint64_t{1} << 30;

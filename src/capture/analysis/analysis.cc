@@ -3,7 +3,7 @@
 #include "capture/analysis/loop/loop.h"
 #include "capture/analysis/pytorch/shared_results.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 HostAnalysis::HostAnalysis(const trace::Host& host, size_t index) : host_(host), index_(index) {}
 HostAnalysis::~HostAnalysis() = default;
@@ -50,14 +50,14 @@ const HostOps& HostAnalysis::host_ops() const {
   return host_ops_.get([&] {
     if (is_pytorch()) return pytorch::host_ops_of(pytorch());
     Grouping nothing;
-    return profile::host_ops(trace(), words(), eager_marks(*this, nothing));
+    return capture::host_ops(trace(), words(), eager_marks(*this, nothing));
   });
 }
 const DeviceOps& HostAnalysis::device_ops() const {
   return device_ops_.get([&] {
     if (is_pytorch()) return pytorch::device_ops_of(pytorch());
     Grouping nothing;
-    return profile::device_ops(trace(), words(), eager_marks(*this, nothing), modules());
+    return capture::device_ops(trace(), words(), eager_marks(*this, nothing), modules());
   });
 }
 const Machine& HostAnalysis::machine() const {
@@ -98,4 +98,4 @@ std::vector<const HostAnalysis*> chosen_hosts(const Session& session, const Opti
   return chosen;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -18,7 +18,7 @@
 #include "capture/report/tool.h"
 #include "capture/trace/trace.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 namespace pytorch {
 struct Capture;
@@ -91,4 +91,4 @@ struct Analysis {
 // The hosts a request is about: one by name, or all.
 std::vector<const HostAnalysis*> chosen_hosts(const Session& session, const Options& options);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

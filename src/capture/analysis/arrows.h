@@ -5,7 +5,7 @@
 #include "capture/analysis/analysis.h"
 #include "capture/trace/trace.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 // Calls fn(trace::Flow) for all of them.
 template <class Fn>
@@ -28,4 +28,4 @@ void for_each_arrow(const HostAnalysis& host, const Fn& fn) {
   }
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

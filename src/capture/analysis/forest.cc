@@ -4,7 +4,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <tuple>
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 using trace::SliceId;
 using trace::TrackId;
@@ -253,4 +253,4 @@ void Forest::connect_iterators() {
   }
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -12,7 +12,7 @@
 #include "capture/analysis/vocabulary.h"
 #include "capture/trace/trace.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 class Forest {
  public:
@@ -87,4 +87,4 @@ class Forest {
   std::vector<Link> out_, in_;  // sorted by slice
 };
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -8,7 +8,7 @@
 #include <map>
 #include <string_view>
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using trace::SliceId;
@@ -548,4 +548,4 @@ Grouping group_slices(const trace::Trace& trace, const Vocabulary& words, const 
   return Grouper(trace, words, forest).run();
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

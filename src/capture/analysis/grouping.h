@@ -10,7 +10,7 @@
 #include "capture/analysis/forest.h"
 #include "capture/analysis/vocabulary.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 struct Group {
   std::string name;  // "train 7", or a bare number
@@ -36,4 +36,4 @@ struct Grouping {
 
 Grouping group_slices(const trace::Trace& trace, const Vocabulary& words, const Forest& forest);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

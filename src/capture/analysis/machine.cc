@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 // Dense operations a multiprocessor does in a cycle.
@@ -189,4 +189,4 @@ Machine machine_of(const trace::Trace& trace, const Vocabulary& words) {
   return machine;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -9,7 +9,7 @@
 
 #include "capture/analysis/vocabulary.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 struct Peaks {
   double gflops = 0;       // the fastest dense rate of the device, GFLOP/s
@@ -35,4 +35,4 @@ Machine machine_of(const trace::Trace& trace, const Vocabulary& words);
 
 inline constexpr double kGibPerGb = 1.073741824;  // GB/s ÷ this = GiB/s
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

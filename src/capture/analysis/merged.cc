@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 HostOps merged_host_ops(const std::vector<const HostAnalysis*>& hosts) {
   if (hosts.size() == 1) return hosts[0]->host_ops();
@@ -172,4 +172,4 @@ void add_step_notes(const std::vector<const HostAnalysis*>& hosts, Report& repor
        "at least two whole steps"});
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -5,7 +5,7 @@
 
 #include "capture/analysis/analysis.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 HostOps merged_host_ops(const std::vector<const HostAnalysis*>& hosts);
 std::vector<FrameworkOp> merged_framework_ops(const std::vector<const HostAnalysis*>& hosts);
@@ -24,4 +24,4 @@ void add_step_notes(const std::vector<const HostAnalysis*>& hosts, Report& repor
 inline double micros(int64_t ps) { return static_cast<double>(ps) / 1e6; }
 inline double ratio(double a, double b) { return b == 0 ? 0.0 : a / b; }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

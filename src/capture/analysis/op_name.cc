@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cstddef>
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -100,4 +100,4 @@ OpName parse_op_name(std::string_view full) {
   return {OpCategory::kUnknown, full, {}};
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 enum class OpCategory : uint8_t {
   kUnknown,
@@ -32,4 +32,4 @@ OpName parse_op_name(std::string_view full);
 // The name without a trailing _<number>: what TensorFlow and XLA add to make names unique.
 std::string_view without_number(std::string_view name);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

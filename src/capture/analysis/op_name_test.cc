@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace sonde::profile;
+using namespace sonde::capture;
 
 TEST_CASE("op names: TensorFlow, JAX, tf.data and copies are told apart") {
   struct Case {

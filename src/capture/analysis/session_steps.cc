@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 constexpr double kPsPerMs = 1e9;
@@ -375,4 +375,4 @@ Table step_table(const SessionSteps& steps, const Bottleneck& b, std::string_vie
   return table;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -8,7 +8,7 @@
 
 #include "capture/analysis/analysis.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 struct SessionStep {
   std::string name;
@@ -54,4 +54,4 @@ bool uses_tf_data(const std::vector<const HostAnalysis*>& hosts);
 Table step_table(const SessionSteps& steps, const Bottleneck& bottleneck,
                  std::string_view hardware_type);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

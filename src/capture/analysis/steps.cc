@@ -4,7 +4,7 @@
 #include <charconv>
 #include <optional>
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using trace::SliceId;
@@ -517,4 +517,4 @@ uint64_t copy_bytes(std::string_view details) {
   return 0;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

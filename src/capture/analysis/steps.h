@@ -11,7 +11,7 @@
 #include "capture/analysis/grouping.h"
 #include "capture/analysis/vocabulary.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 // In order of priority; higher wins.
 enum class Work : uint8_t {
@@ -71,4 +71,4 @@ Steps break_down_steps(const trace::Trace& trace, const Vocabulary& words,
 // unknown.
 uint64_t copy_bytes(std::string_view details);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -6,7 +6,7 @@
 #include "capture/trace/builder.h"
 
 using namespace sonde;
-using namespace sonde::profile;
+using namespace sonde::capture;
 using trace::ArgType;
 using trace::TrackKind;
 
@@ -47,7 +47,7 @@ trace::Session small_session(bool marked, bool with_device) {
   return session;
 }
 
-int64_t ms(const profile::Step& step, Part part) { return step.part(part) / kMs; }
+int64_t ms(const capture::Step& step, Part part) { return step.part(part) / kMs; }
 
 }  // namespace
 
@@ -55,7 +55,7 @@ TEST_CASE("steps: a consumer on another thread belongs to the step of its produc
   const Session session(small_session(true, false));
   const HostAnalysis& host = *session.analysis().hosts[0];
   REQUIRE(host.steps().steps.size() == 2);
-  const profile::Step& step = host.steps().steps[0];
+  const capture::Step& step = host.steps().steps[0];
   CHECK(step.name == "train 7");
   CHECK(step.duration() == 10 * kMs);
   CHECK(ms(step, Part::kInput) == 4);
@@ -69,7 +69,7 @@ TEST_CASE(
   const Session session(small_session(true, true));
   const HostAnalysis& host = *session.analysis().hosts[0];
   REQUIRE(host.steps().steps.size() == 2);
-  const profile::Step& step = host.steps().steps[1];
+  const capture::Step& step = host.steps().steps[1];
   CHECK(step.name == "train 8");
   CHECK(ms(step, Part::kDeviceCompute) == 3);
   CHECK(step.work[static_cast<size_t>(Work::kCompute16)] == 3 * kMs);

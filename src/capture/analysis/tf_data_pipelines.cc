@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using trace::SliceId;
@@ -299,4 +299,4 @@ Remedy remedy_for(const IteratorInfo& iterator, bool python) {
           "+dataset = dataset.prefetch(tf.data.AUTOTUNE)"};
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -10,7 +10,7 @@
 
 #include "capture/analysis/analysis.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 struct IteratorInfo {
   uint64_t id = 0, parent_id = 0;
@@ -63,4 +63,4 @@ struct Remedy {
 };
 Remedy remedy_for(const IteratorInfo& iterator, bool python);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 struct EventName {
@@ -190,4 +190,4 @@ std::vector<trace::TrackId> lines_of(const trace::Trace& trace, trace::TrackId p
   return lines;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

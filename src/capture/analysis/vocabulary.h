@@ -8,7 +8,7 @@
 #include "capture/analysis/op_name.h"
 #include "capture/trace/trace.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 // Host events with a meaning for grouping and the tools.
 enum class HostEvent : uint8_t {
@@ -75,4 +75,4 @@ struct Vocabulary {
 // Tracks of a process that hold slices on the time axis, in order.
 std::vector<trace::TrackId> lines_of(const trace::Trace& trace, trace::TrackId process);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -11,7 +11,7 @@
 #include "codec/json.h"
 #include "sonde/version.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 namespace {
 
 using trace::SliceId;
@@ -409,4 +409,4 @@ Written write_chrome(const Drawing& drawing, io::TextOut& out) {
   return Writer(drawing, out).write();
 }
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

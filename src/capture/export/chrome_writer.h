@@ -13,7 +13,7 @@
 #include "capture/export/tracks.h"
 #include "io/text_out.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 struct Window {  // on the axis, ps
   int64_t begin = INT64_MIN, end = INT64_MAX;
@@ -49,4 +49,4 @@ std::string separator_name(const Drawing& drawing, size_t run);
 
 Written write_chrome(const Drawing& drawing, io::TextOut& out);
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

@@ -10,7 +10,7 @@
 #include "base/text_table.h"
 #include "codec/json.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 namespace {
 
 constexpr size_t kTerminalRows = 30;
@@ -188,4 +188,4 @@ std::string diff_json(const Comparison& comparison, const Options& options) {
   return out + "\n";
 }
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

@@ -7,7 +7,7 @@
 
 #include "capture/export/stats.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 struct Difference {
   std::string key;
@@ -35,4 +35,4 @@ std::string diff_text(const Comparison& comparison, const Options& options);
 std::string diff_csv(const Comparison& comparison, const Options& options);
 std::string diff_json(const Comparison& comparison, const Options& options);
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

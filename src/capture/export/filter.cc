@@ -12,7 +12,7 @@
 #include "capture/export/layout.h"
 #include "capture/export/steps.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 struct Filter::Node {
   enum class Is : uint8_t { kAnd, kOr, kNot, kText, kDuration, kStep };
@@ -240,4 +240,4 @@ bool Filter::ForRun::keeps(trace::TrackId track, trace::SliceId slice) const {
   return !state_->root || state_->keeps(*state_->root, track, slice);
 }
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

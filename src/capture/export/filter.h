@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "capture/export/sources.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 class Filter {
  public:
@@ -38,4 +38,4 @@ class Filter {
   std::shared_ptr<const Node> root_;
 };
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

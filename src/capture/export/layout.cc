@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "capture/export/steps.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 namespace {
 
 int64_t median(std::vector<int64_t> values) {
@@ -220,4 +220,4 @@ Result<int64_t> parse_time_ps(std::string_view text) {
   return static_cast<int64_t>(std::llround(value * scale));
 }
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

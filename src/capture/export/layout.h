@@ -8,7 +8,7 @@
 
 #include "capture/export/sources.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 struct Place {
   int64_t offset_ps = 0;  // added to the run's trace times
@@ -35,4 +35,4 @@ std::string human_time(double ps);
 // "12.5us", "3 ms", "1.2s", a bare number is microseconds. kInvalid otherwise.
 Result<int64_t> parse_time_ps(std::string_view text);
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

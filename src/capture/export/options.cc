@@ -1,6 +1,6 @@
 #include "capture/export/options.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 imports::Lanes Options::lane_rule() const {
   if (is_compat() || lanes == "tf") return imports::Lanes::kTensorFlow;
@@ -13,4 +13,4 @@ imports::OpTime Options::op_time_rule() const {
                             : imports::OpTime::kSchedule;
 }
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

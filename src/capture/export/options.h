@@ -7,7 +7,7 @@
 
 #include "capture/import/step_stats/fill.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 struct Options {
   std::vector<std::string> inputs;
@@ -35,4 +35,4 @@ struct Options {
   imports::OpTime op_time_rule() const;
 };
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

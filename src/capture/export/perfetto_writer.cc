@@ -9,7 +9,7 @@
 #include "base/intern.h"
 #include "codec/wire.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 namespace {
 
 using trace::TrackKind;
@@ -298,4 +298,4 @@ Written write_perfetto(const Drawing& drawing, io::TextOut& out) {
   return Writer(drawing, out).write();
 }
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

@@ -4,8 +4,8 @@
 
 #include "capture/export/chrome_writer.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 Written write_perfetto(const Drawing& drawing, io::TextOut& out);
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

@@ -14,7 +14,7 @@
 #include "graph/pbtxt.h"
 #include "graph/pbtxt_read.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 namespace {
 
 namespace fs = std::filesystem;
@@ -245,4 +245,4 @@ Result<Sources> load(const Options& options, ThreadPool& pool) {
   return Loader(options, pool).run();
 }
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

@@ -12,7 +12,7 @@
 #include "capture/trace/trace.h"
 #include "io/mapped_file.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 // One source on the time axis.
 struct Run {
@@ -42,4 +42,4 @@ struct Sources {
 // kNotFound or kUnsupported when nothing at all could be read.
 Result<Sources> load(const Options& options, ThreadPool& pool);
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

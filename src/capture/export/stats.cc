@@ -8,7 +8,7 @@
 #include "base/intern.h"
 #include "capture/analysis/op_name.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 namespace {
 
 using trace::SliceId;
@@ -100,7 +100,7 @@ class Keys {
     }
     if (by == "op") {
       if (category == "cpu_op" || category == "Operator") return texts_.id(trace_.name(s));
-      const profile::OpName op = profile::parse_op_name(trace_.name(s));
+      const capture::OpName op = capture::parse_op_name(trace_.name(s));
       if (op.is_known()) return texts_.id(op.type);
       return kNot;
     }
@@ -419,4 +419,4 @@ std::string normal_name(std::string_view name) {
   return out.empty() ? std::string(name) : out;
 }
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

@@ -11,7 +11,7 @@
 #include "capture/export/layout.h"
 #include "capture/export/steps.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 struct KeyTotal {
   std::string key;
@@ -68,4 +68,4 @@ std::string stats_csv(std::span<const Run> runs, const Totals& totals, const Opt
 std::string stats_json(std::span<const Run> runs, const Totals& totals, const Options& options);
 void append_csv_cell(std::string& out, std::string_view text);
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

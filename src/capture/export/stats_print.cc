@@ -5,7 +5,7 @@
 #include "capture/export/stats.h"
 #include "codec/json.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 namespace {
 
 constexpr size_t kTerminalRows = 30;
@@ -268,4 +268,4 @@ std::string stats_json(std::span<const Run> runs, const Totals& totals, const Op
   return out + "\n";
 }
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

@@ -5,7 +5,7 @@
 
 #include "capture/analysis/analysis.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 namespace {
 
 int64_t trailing_number(std::string_view name, int64_t otherwise) {
@@ -70,8 +70,8 @@ std::vector<StepSpan> steps_of(const Run& run) {
   if (steps.empty()) {
     trace::Session session;
     session.hosts.push_back({run.name, run.source, run.bytes, run.trace});
-    const profile::Session analysed(std::move(session));
-    for (const profile::Step& step : analysed.analysis().hosts[0]->steps().steps) {
+    const capture::Session analysed(std::move(session));
+    for (const capture::Step& step : analysed.analysis().hosts[0]->steps().steps) {
       steps.push_back({step.name, trailing_number(step.name, static_cast<int64_t>(steps.size())),
                        step.begin, step.end});
     }
@@ -113,4 +113,4 @@ Kind Kinds::of(trace::TrackId track, trace::SliceId slice) const {
   return device_[track] ? on_device_[label] : on_host_[label];
 }
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

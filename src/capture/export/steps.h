@@ -7,7 +7,7 @@
 
 #include "capture/export/sources.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 struct StepSpan {
   std::string name;
@@ -45,4 +45,4 @@ class Kinds {
   std::vector<Kind> on_device_, on_host_;  // by label
 };
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

@@ -7,7 +7,7 @@
 
 #include "capture/export/stats.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 namespace {
 
 std::vector<Filter::ForRun> filters_of(const Drawing& drawing) {
@@ -114,4 +114,4 @@ Written write_folded(const Drawing& drawing, io::TextOut& out) {
   return written;
 }
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

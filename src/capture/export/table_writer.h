@@ -3,10 +3,10 @@
 
 #include "capture/export/chrome_writer.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 Written write_csv(const Drawing& drawing, io::TextOut& out);
 // "process;lane;outer;inner 1234": self time in whole nanoseconds.
 Written write_folded(const Drawing& drawing, io::TextOut& out);
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

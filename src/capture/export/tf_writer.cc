@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "graph/pbtxt.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 namespace {
 
 using imports::DeviceStats;
@@ -319,4 +319,4 @@ void write_tf(std::span<const Run> runs, const TfOptions& options, io::TextOut& 
   Writer(options, out).write(runs);
 }
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

@@ -9,7 +9,7 @@
 #include "capture/export/sources.h"
 #include "io/text_out.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 struct TfOptions {
   bool shows_dataflow = true;
@@ -19,4 +19,4 @@ struct TfOptions {
 // Every run must have `stats`.
 void write_tf(std::span<const Run> runs, const TfOptions& options, io::TextOut& out);
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

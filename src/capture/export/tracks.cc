@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-namespace sonde::timeline {
+namespace sonde::exports {
 namespace {
 
 using trace::kNone;
@@ -100,4 +100,4 @@ Lanes lanes_of(std::span<const Run> runs, const LaneOptions& options) {
   return out;
 }
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

@@ -11,7 +11,7 @@
 
 #include "capture/export/sources.h"
 
-namespace sonde::timeline {
+namespace sonde::exports {
 
 struct LanePart {
   uint32_t run;
@@ -44,4 +44,4 @@ struct LaneOptions {
 };
 Lanes lanes_of(std::span<const Run> runs, const LaneOptions& options);
 
-}  // namespace sonde::timeline
+}  // namespace sonde::exports

@@ -5,7 +5,7 @@
 
 #include "capture/findings/rules.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 
 void no_steps(Rules& r) {
   for (const HostAnalysis* host : r.hosts) {
@@ -58,4 +58,4 @@ void data_loss(Rules& r) {
   }
 }
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

@@ -6,7 +6,7 @@
 #include "capture/findings/findings.h"
 #include "capture/findings/rules.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using loop::Act;
@@ -68,4 +68,4 @@ Bottleneck conclusion(const std::vector<const HostAnalysis*>& hosts, const Sessi
   return b;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

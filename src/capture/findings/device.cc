@@ -5,7 +5,7 @@
 
 #include "capture/findings/rules.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 
 void host_to_device(Rules& r) {
   if (!r.gpu) return;
@@ -212,4 +212,4 @@ void precision(Rules& r) {
   r.found.push_back(std::move(f));
 }
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

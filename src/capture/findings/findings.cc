@@ -6,7 +6,7 @@
 #include "capture/findings/resources.h"
 #include "capture/findings/rules.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 bool is_pytorch(const std::vector<const HostAnalysis*>& hosts) {
@@ -59,4 +59,4 @@ Table diagnostics_table(const Report& report) {
   return table;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -8,7 +8,7 @@
 #include "capture/analysis/analysis.h"
 #include "capture/analysis/session_steps.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 // All rules; fired ones first, largest gain first.
 std::vector<Finding> all_findings(const std::vector<const HostAnalysis*>& hosts,
@@ -23,4 +23,4 @@ Bottleneck conclusion(const std::vector<const HostAnalysis*>& hosts, const Sessi
 // The report's diagnostics as xprof's table.
 Table diagnostics_table(const Report& report);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -5,7 +5,7 @@
 
 #include "capture/findings/rules.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 
 void retracing(Rules& r) {
   const bool told = std::any_of(r.found.begin(), r.found.end(), [](const Finding& f) {
@@ -35,4 +35,4 @@ void retracing(Rules& r) {
   }
 }
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

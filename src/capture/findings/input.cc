@@ -7,7 +7,7 @@
 #include "capture/analysis/tf_data_pipelines.h"
 #include "capture/findings/rules.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 namespace {
 
 // The pipeline stage that the slow calls of all pipelines wait for, by blocking self time.
@@ -147,4 +147,4 @@ void prefetch_empty(Rules& r) {
   r.found.push_back(std::move(f));
 }
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

@@ -8,7 +8,7 @@
 
 #include "capture/findings/rules.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 namespace {
 
 using loop::Act;
@@ -390,4 +390,4 @@ void loop_rules(Rules& r) {
   unrecorded(r);
 }
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

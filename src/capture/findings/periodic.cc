@@ -7,7 +7,7 @@
 
 #include "capture/findings/rules.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 namespace {
 
 using loop::Act;
@@ -255,4 +255,4 @@ void periodic(Rules& r) {
   r.found.push_back(std::move(f));
 }
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

@@ -10,7 +10,7 @@
 #include "capture/analysis/pytorch/gpu_use.h"
 #include "capture/analysis/pytorch/memory_records.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 namespace {
 
 using namespace pytorch;
@@ -345,4 +345,4 @@ void pytorch_rules(Rules& r) {
   data_loss(r);
 }
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

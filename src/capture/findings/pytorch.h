@@ -8,7 +8,7 @@
 #include "capture/analysis/pytorch/capture.h"
 #include "capture/findings/rules.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 
 struct Numbers {
   explicit Numbers(const pytorch::Capture& capture);
@@ -33,4 +33,4 @@ void memory_growth(const HostAnalysis& host, Rules& r);
 // Steps that are not marked.
 void pytorch_capture(Rules& r);
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

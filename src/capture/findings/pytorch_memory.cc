@@ -7,7 +7,7 @@
 #include "capture/analysis/pytorch/memory_records.h"
 #include "capture/findings/pytorch.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 namespace {
 
 using namespace pytorch;
@@ -70,4 +70,4 @@ void memory_growth(const HostAnalysis& host, Rules& r) {
   }
 }
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

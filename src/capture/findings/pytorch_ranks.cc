@@ -8,7 +8,7 @@
 #include "capture/analysis/pytorch/arrivals.h"
 #include "capture/findings/pytorch.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 namespace {
 
 using loop::Act;
@@ -107,4 +107,4 @@ const HostAnalysis* late_rank(Rules& r) {
   return fired ? ranks[arrivals.late] : nullptr;
 }
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

@@ -5,7 +5,7 @@
 
 #include "capture/findings/pytorch.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 namespace {
 
 using namespace pytorch;
@@ -172,4 +172,4 @@ void pytorch_capture(Rules& r) {
   }
 }
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

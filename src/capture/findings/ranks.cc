@@ -5,7 +5,7 @@
 
 #include "capture/findings/rules.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 
 void communication(Rules& r) {
   const double percent = r.average.percent(Part::kCollectives),
@@ -53,4 +53,4 @@ void stragglers(Rules& r) {
   r.found.push_back(std::move(f));
 }
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

@@ -8,7 +8,7 @@
 #include "capture/analysis/loop/loop.h"
 #include "capture/analysis/merged.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 namespace {
 
 using trace::SliceId;
@@ -438,4 +438,4 @@ void resources(const std::vector<const HostAnalysis*>& hosts, const SessionSteps
   Checks(hosts, steps, found).run();
 }
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

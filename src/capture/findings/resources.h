@@ -7,9 +7,9 @@
 #include "capture/analysis/analysis.h"
 #include "capture/analysis/session_steps.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 
 void resources(const std::vector<const HostAnalysis*>& hosts, const SessionSteps& steps,
                std::vector<Finding>& found);
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

@@ -7,7 +7,7 @@
 #include "capture/trace/builder.h"
 
 using namespace sonde;
-using namespace sonde::profile;
+using namespace sonde::capture;
 using trace::TrackKind;
 
 namespace {

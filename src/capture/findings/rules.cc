@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 namespace {
 
 Averages averages_of(const SessionSteps& steps) {
@@ -79,4 +79,4 @@ std::vector<Finding> Rules::take() {
   return std::move(found);
 }
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

@@ -11,7 +11,7 @@
 #include "capture/analysis/merged.h"
 #include "capture/analysis/session_steps.h"
 
-namespace sonde::profile::findings {
+namespace sonde::capture::findings {
 
 // Steps below which an average says little.
 inline constexpr size_t kEnoughSteps = 3;
@@ -74,4 +74,4 @@ void data_loss(Rules& r);
 // pytorch*.cc: the same questions asked of a PyTorch capture, answered in its terms
 void pytorch_rules(Rules& r);
 
-}  // namespace sonde::profile::findings
+}  // namespace sonde::capture::findings

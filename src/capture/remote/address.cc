@@ -7,7 +7,7 @@
 
 #include "base/strings.h"
 
-namespace sonde::capture {
+namespace sonde::remote {
 namespace {
 
 bool is_letter(char c) {
@@ -73,4 +73,4 @@ Result<std::vector<Address>> addresses_of(std::string_view text) {
   return addresses;
 }
 
-}  // namespace sonde::capture
+}  // namespace sonde::remote

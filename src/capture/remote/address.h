@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace sonde::capture {
+namespace sonde::remote {
 
 struct Address {
   std::string host;  // a name or a numeric address, without brackets
@@ -27,4 +27,4 @@ Result<Address> address_of(std::string_view text);
 // Separated by commas, each once, in order; at least one.
 Result<std::vector<Address>> addresses_of(std::string_view text);
 
-}  // namespace sonde::capture
+}  // namespace sonde::remote

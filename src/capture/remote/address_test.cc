@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace sonde::capture {
+namespace sonde::remote {
 
 TEST_CASE("capture: addresses as people type them") {
   struct Row {
@@ -44,4 +44,4 @@ TEST_CASE("capture: a list of addresses names each once") {
   CHECK(!addresses_of(many));
 }
 
-}  // namespace sonde::capture
+}  // namespace sonde::remote

@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "capture/remote/grpc_stream.h"
 
-namespace sonde::capture {
+namespace sonde::remote {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -186,4 +186,4 @@ Result<std::string> unary_call(const Call& call) {
   return stream.take_message();
 }
 
-}  // namespace sonde::capture
+}  // namespace sonde::remote

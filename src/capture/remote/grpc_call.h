@@ -13,7 +13,7 @@
 #include "capture/remote/address.h"
 #include "io/address_policy.h"
 
-namespace sonde::capture {
+namespace sonde::remote {
 
 struct Call {
   Address address;
@@ -33,4 +33,4 @@ struct Call {
 // kConflict: stopped.
 Result<std::string> unary_call(const Call& call);
 
-}  // namespace sonde::capture
+}  // namespace sonde::remote

@@ -9,7 +9,7 @@
 
 #include "base/strings.h"
 
-namespace sonde::capture {
+namespace sonde::remote {
 namespace {
 
 constexpr size_t kPrefix = 5;                  // compressed flag, length (big-endian)
@@ -254,4 +254,4 @@ Result<std::string> GrpcStream::take_message() {
   return std::move(body_);
 }
 
-}  // namespace sonde::capture
+}  // namespace sonde::remote

@@ -14,7 +14,7 @@
 
 struct nghttp2_session;
 
-namespace sonde::capture {
+namespace sonde::remote {
 
 struct GrpcRequest {
   std::string authority;   // "localhost:6009"
@@ -82,4 +82,4 @@ class GrpcStream {
   std::string content_type_, status_text_;
 };
 
-}  // namespace sonde::capture
+}  // namespace sonde::remote

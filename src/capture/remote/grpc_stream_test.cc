@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace sonde::capture {
+namespace sonde::remote {
 namespace {
 
 // HTTP/2 by hand: what a server may send, right or wrong.
@@ -163,4 +163,4 @@ TEST_CASE("capture: hostile and broken answers end in a sentence") {
   }
 }
 
-}  // namespace sonde::capture
+}  // namespace sonde::remote

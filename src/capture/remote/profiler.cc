@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "codec/wire.h"
 
-namespace sonde::capture {
+namespace sonde::remote {
 namespace {
 
 using wire::Encoder;
@@ -139,4 +139,4 @@ Result<NewSessionResponse> parse_new_session(Bytes message) {
   return response;
 }
 
-}  // namespace sonde::capture
+}  // namespace sonde::remote

@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 
-namespace sonde::capture {
+namespace sonde::remote {
 
 inline constexpr std::string_view kProfile = "/tensorflow.ProfilerService/Profile";
 inline constexpr std::string_view kTerminate = "/tensorflow.ProfilerService/Terminate";
@@ -58,4 +58,4 @@ struct NewSessionResponse {
 };
 Result<NewSessionResponse> parse_new_session(Bytes message);
 
-}  // namespace sonde::capture
+}  // namespace sonde::remote

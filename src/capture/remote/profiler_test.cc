@@ -7,7 +7,7 @@
 #include "capture/remote/session.h"
 #include "codec/wire.h"
 
-namespace sonde::capture {
+namespace sonde::remote {
 namespace {
 
 std::multimap<uint32_t, wire::Field> fields_of(Bytes message) {
@@ -109,4 +109,4 @@ TEST_CASE("capture: names that a server gives its data cannot leave the folder")
   CHECK(!is_tool_name(std::string(65, 'a')));
 }
 
-}  // namespace sonde::capture
+}  // namespace sonde::remote

@@ -17,7 +17,7 @@
 #include "io/scan.h"
 #include "io/write_file.h"
 
-namespace sonde::capture {
+namespace sonde::remote {
 namespace {
 
 using std::chrono::milliseconds;
@@ -277,4 +277,4 @@ Result<Recorded> record(const Plan& plan, const std::function<void(const Progres
   return Recorder(plan, watch, stop).run();
 }
 
-}  // namespace sonde::capture
+}  // namespace sonde::remote

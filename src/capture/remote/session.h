@@ -17,7 +17,7 @@
 #include "capture/remote/profiler.h"
 #include "io/address_policy.h"
 
-namespace sonde::capture {
+namespace sonde::remote {
 
 struct Plan {
   std::vector<Address> services;
@@ -58,4 +58,4 @@ Result<Recorded> record(const Plan& plan, const std::function<void(const Progres
 // Whether a name that a server gave its data may be part of a file's name here.
 bool is_tool_name(std::string_view name);
 
-}  // namespace sonde::capture
+}  // namespace sonde::remote

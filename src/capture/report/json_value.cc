@@ -1,6 +1,6 @@
 #include "capture/report/json_value.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 Json& Json::set(std::string_view key, Json value) {
   if (is_null()) value_ = Object{};
@@ -57,4 +57,4 @@ std::string Json::dump() const {
   return out;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

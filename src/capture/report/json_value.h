@@ -11,7 +11,7 @@
 
 #include "codec/json.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 class Json {
  public:
@@ -47,4 +47,4 @@ class Json {
   std::variant<std::monostate, bool, int64_t, double, std::string, Array, Object> value_;
 };
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -8,7 +8,7 @@
 #include "capture/report/tree_changes.h"
 #include "codec/html.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 std::string_view type_name(Type type) {
@@ -500,4 +500,4 @@ std::string to_xprof(const Report& report, const Tool& tool) {
   return fmt::format("[{}]", fmt::join(parts, ","));
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

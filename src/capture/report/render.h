@@ -8,7 +8,7 @@
 #include "capture/report/report.h"
 #include "capture/report/tool.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 // api/v1: at most `inline_rows` rows a table; `total` says how many there are. With a baseline
 // every number of figures and of rows with the same key is a pair [value, baseline]; rows that only
@@ -26,4 +26,4 @@ void append_table(JsonWriter& json, const Table& table);
 void append_cell(JsonWriter& json, const Cell& cell);
 std::string cell_text(const Cell& cell);  // for CSV and terminals
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 using namespace sonde;
-using namespace sonde::profile;
+using namespace sonde::capture;
 
 TEST_CASE("render: a report as neutral tables and scalars") {
   Report report;

@@ -1,6 +1,6 @@
 #include "capture/report/report.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 Table& Report::table(std::string_view id, std::string_view title) {
   Table& table = tables.emplace_back();
@@ -24,4 +24,4 @@ void Report::figure(std::string_view id, std::string_view label, Cell value, std
 
 bool Report::has_data() const { return missing.empty(); }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -16,7 +16,7 @@
 
 #include "capture/report/json_value.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 using Cell = std::variant<std::monostate, std::string, int64_t, double, bool>;
 
@@ -108,4 +108,4 @@ struct Report {
   bool has_data() const;
 };
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -8,7 +8,7 @@
 
 #include "capture/report/render.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 // Text that tells what was measured of a row, not which row it is.
@@ -92,4 +92,4 @@ void append_gone(JsonWriter& json, const Row& base) {
   });
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -7,7 +7,7 @@
 #include "capture/report/report.h"
 #include "codec/json.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 using Row = std::vector<Cell>;
 
@@ -24,4 +24,4 @@ void append_row(JsonWriter& json, const Row& row, const Row* base, Paired paired
 // A row that only the baseline has: numbers are [null, baseline].
 void append_gone(JsonWriter& json, const Row& base);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

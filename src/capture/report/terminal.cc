@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "capture/report/render.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 std::string number_text(double value, std::string_view unit) {
@@ -143,4 +143,4 @@ std::string to_terminal(const Report& report, const TerminalStyle& style) {
   return out;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

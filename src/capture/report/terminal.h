@@ -6,7 +6,7 @@
 
 #include "capture/report/report.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 struct TerminalStyle {
   size_t width = 100;
@@ -16,4 +16,4 @@ struct TerminalStyle {
 
 std::string to_terminal(const Report& report, const TerminalStyle& style);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -14,7 +14,7 @@
 #include "capture/report/report.h"
 #include "capture/trace/trace.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 struct Analysis;  // shared intermediate results of one session: steps, op metrics … (analysis.h)
 
@@ -79,4 +79,4 @@ ToolRequest requested_tool(std::string_view name);
 // Runs a tool; a tool without input gives a Report whose `missing` says what and how to get it.
 Result<Report> run_tool(const Tool& tool, const Session& session, const Options& options);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 constexpr int kDeepest = 200;
@@ -84,4 +84,4 @@ Json changed(const Json* now, const Json* before, int depth) {
 
 Json tree_changes(const Json& now, const Json& before) { return changed(&now, &before, 0); }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -3,7 +3,7 @@
 
 #include "capture/report/json_value.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 // `now` with every number as [now, before]. In lists of nodes (objects with a `name`) the n-th of a
 // name belongs to the n-th of that name; nodes that only one side has keep null on the other, and
@@ -11,4 +11,4 @@ namespace sonde::profile {
 // is.
 Json tree_changes(const Json& now, const Json& before);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

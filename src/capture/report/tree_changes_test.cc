@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace sonde::profile;
+using namespace sonde::capture;
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "capture/sql/tables.h"
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 
 void put_argument(sqlite3_context* out, const trace::Trace& trace, const trace::ArgValue& value) {
   switch (value.type) {
@@ -171,4 +171,4 @@ std::unique_ptr<Source> track_args_table(Model& model) {
   return std::make_unique<ArgsTable<OfTracks>>(model);
 }
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

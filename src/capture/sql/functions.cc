@@ -6,7 +6,7 @@
 
 #include "base/regex.h"
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 namespace {
 
 // pattern, text: `text REGEXP pattern`. A constant pattern is compiled once a query.
@@ -100,4 +100,4 @@ bool add_functions(sqlite3* database) {
          aggregate("median", 1);
 }
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

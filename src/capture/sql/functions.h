@@ -3,8 +3,8 @@
 
 #include <sqlite3.h>
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 
 bool add_functions(sqlite3* database);
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 namespace {
 
 // Sorted. Not among them: load_extension, fts3_tokenizer, randomblob, zeroblob and what else of
@@ -172,4 +172,4 @@ void Guard::watch(sqlite3* database) {
   sqlite3_set_authorizer(database, decide, this);
 }
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

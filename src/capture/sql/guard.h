@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 
 // Must outlive the connection it watches.
 class Guard {
@@ -27,4 +27,4 @@ class Guard {
 // SQLite's memory for all queries together; a query beyond it ends with SQLITE_NOMEM.
 inline constexpr int64_t kMaxMemoryBytes = 512LL << 20;
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

@@ -7,7 +7,7 @@
 
 #include "capture/analysis/arrows.h"
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 
 using trace::kNone;
 using trace::SliceId;
@@ -125,4 +125,4 @@ const std::vector<uint32_t>& Model::flows_by_target() {
   return by_target_;
 }
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

@@ -8,7 +8,7 @@
 #include "capture/analysis/analysis.h"
 #include "capture/trace/trace.h"
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 
 class Model {
  public:
@@ -58,4 +58,4 @@ class Model {
   std::vector<uint32_t> by_source_, by_target_;
 };
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

@@ -3,7 +3,7 @@
 
 #include "capture/sql/tables.h"
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 namespace {
 
 using trace::kNone;
@@ -158,4 +158,4 @@ std::unique_ptr<Source> counters_table(Model& model) {
 }
 std::unique_ptr<Source> flows_table(Model& model) { return std::make_unique<FlowsTable>(model); }
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

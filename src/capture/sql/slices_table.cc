@@ -8,7 +8,7 @@
 #include "base/regex.h"
 #include "capture/sql/tables.h"
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 namespace {
 
 using trace::kNone;
@@ -332,4 +332,4 @@ class SlicesTable final : public Source {
 
 std::unique_ptr<Source> slices_table(Model& model) { return std::make_unique<SlicesTable>(model); }
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

@@ -6,7 +6,7 @@
 #include "capture/analysis/steps.h"
 #include "capture/sql/tables.h"
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 namespace {
 
 using trace::kNone;
@@ -257,4 +257,4 @@ std::unique_ptr<Source> metadata_table(Model& model) {
   return std::make_unique<NumberedTable<Metadata>>(model);
 }
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

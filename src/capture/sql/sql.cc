@@ -13,7 +13,7 @@
 #include "capture/sql/guard.h"
 #include "capture/sql/tables.h"
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 namespace {
 
 struct CloseDatabase {
@@ -235,4 +235,4 @@ std::vector<Described> schema() {
   return out;
 }
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

@@ -14,7 +14,7 @@
 #include "capture/analysis/analysis.h"
 #include "capture/report/report.h"
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 
 struct Limits {
   size_t rows = 10'000;
@@ -41,4 +41,4 @@ struct Described {
 // The tables and then the views that a query may read.
 std::vector<Described> schema();
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

@@ -13,7 +13,7 @@
 #include "capture/trace/questions.h"
 #include "tests/support/paths.h"
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 namespace {
 
 using trace::Builder;
@@ -383,4 +383,4 @@ TEST_CASE("SQL: narrowing changes the cost, never the rows") {
   }
 }
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

@@ -8,7 +8,7 @@
 #include "capture/sql/model.h"
 #include "capture/sql/virtual_table.h"
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 
 std::unique_ptr<Source> slices_table(Model& model);
 std::unique_ptr<Source> args_table(Model& model);
@@ -33,4 +33,4 @@ std::span<const View> all_views();
 void put_argument(sqlite3_context* out, const trace::Trace& trace, const trace::ArgValue& value);
 const char* type_name(trace::ArgType type);
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

@@ -2,7 +2,7 @@
 // since the trace's start; views give milliseconds and say so in their columns' names.
 #include "capture/sql/tables.h"
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 namespace {
 
 constexpr View kViews[] = {
@@ -42,4 +42,4 @@ std::vector<std::unique_ptr<Source>> all_tables(Model& model) {
 
 std::span<const View> all_views() { return kViews; }
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 namespace {
 
 struct Table : sqlite3_vtab {
@@ -252,4 +252,4 @@ void Bounds::narrow(const Constraint& constraint) {
   }
 }
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sonde::profile::sql {
+namespace sonde::capture::sql {
 
 enum class Narrows : uint8_t {
   kNothing,  // the column is only read
@@ -91,4 +91,4 @@ struct Bounds {
   void narrow(const Constraint& constraint);
 };
 
-}  // namespace sonde::profile::sql
+}  // namespace sonde::capture::sql

@@ -11,7 +11,7 @@
 #include "capture/analysis/pytorch/capture.h"
 #include "capture/analysis/session_steps.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 struct Side {
@@ -169,4 +169,4 @@ std::optional<double> slowdown(const Session& before, const Session& now) {
   return b.step_ms / a.step_ms - 1;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

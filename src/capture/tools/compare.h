@@ -4,7 +4,7 @@
 
 #include "capture/report/tool.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 // `now` against `before`; either may have any number of hosts.
 Report compare(const Session& before, const Session& now);
@@ -13,4 +13,4 @@ Report compare(const Session& before, const Session& now);
 // step.
 std::optional<double> slowdown(const Session& before, const Session& now);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -6,7 +6,7 @@
 
 #include "capture/analysis/analysis.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using trace::Trace;
@@ -149,4 +149,4 @@ std::string nothing_missing(const Session&) { return {}; }
 extern const Tool kDigest;
 const Tool kDigest{"xspace_digest", "Contents of the capture", digest, nothing_missing};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -10,7 +10,7 @@
 #include "capture/analysis/hlo/text.h"
 #include "capture/analysis/merged.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using hlo::Instruction;
@@ -206,4 +206,4 @@ Result<Report> graph_viewer(const Session& session, const Options& options) {
 extern const Tool kGraphViewer;
 const Tool kGraphViewer{"graph_viewer", "HLO graph", graph_viewer, missing};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -4,7 +4,7 @@
 
 #include "capture/analysis/ops/device_rates.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 std::string yes_no(bool value) { return value ? "Yes" : "No"; }
@@ -119,4 +119,4 @@ constexpr std::string_view kTables[] = {"hlo_ops"};
 extern const Tool kHloStats;
 const Tool kHloStats{"hlo_stats", "HLO op statistics", hlo_stats, missing, kTables};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

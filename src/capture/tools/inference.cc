@@ -7,7 +7,7 @@
 #include "capture/analysis/merged.h"
 #include "capture/analysis/session_steps.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using trace::SliceId;
@@ -148,4 +148,4 @@ constexpr std::string_view kTables[] = {"models", "requests"};
 extern const Tool kInference;
 const Tool kInference{"inference_profile", "Inference latency", inference, missing, kTables};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

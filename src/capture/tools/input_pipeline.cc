@@ -5,7 +5,7 @@
 #include "capture/analysis/ops/input_ops.h"
 #include "capture/findings/findings.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 Table ops_table(const InputOps& input, size_t steps) {
@@ -128,4 +128,4 @@ extern const Tool kInputPipeline;
 const Tool kInputPipeline{"input_pipeline_analyzer", "Input pipeline", input_pipeline, missing,
                           kTables};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

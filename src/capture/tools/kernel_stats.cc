@@ -4,7 +4,7 @@
 
 #include "capture/analysis/merged.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 std::string dimensions(const uint32_t (&d)[3]) { return fmt::format("{},{},{}", d[0], d[1], d[2]); }
@@ -74,4 +74,4 @@ constexpr std::string_view kTables[] = {"kernels"};
 extern const Tool kKernelStats;
 const Tool kKernelStats{"kernel_stats", "Kernel statistics", kernel_stats, missing, kTables};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -8,7 +8,7 @@
 
 #include "capture/analysis/merged.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using trace::SliceId;
@@ -466,4 +466,4 @@ Result<Report> memory_profile(const Session& session, const Options& options) {
 extern const Tool kMemoryProfile;
 const Tool kMemoryProfile{"memory_profile", "Memory profile", memory_profile, missing};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

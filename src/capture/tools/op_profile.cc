@@ -9,7 +9,7 @@
 #include "capture/analysis/hlo/text.h"
 #include "capture/analysis/ops/device_rates.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 struct Node {
@@ -311,4 +311,4 @@ std::string missing(const Session& session) {
 extern const Tool kOpProfile;
 const Tool kOpProfile{"op_profile", "Op profile", op_profile, missing};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

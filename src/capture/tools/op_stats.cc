@@ -7,7 +7,7 @@
 
 #include "capture/analysis/merged.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 struct Row {
@@ -174,4 +174,4 @@ constexpr std::string_view kTables[] = {"with_idle", "without_idle"};
 extern const Tool kOpStats;
 const Tool kOpStats{"framework_op_stats", "Framework op statistics", op_stats, missing, kTables};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -10,7 +10,7 @@
 #include "capture/analysis/session_steps.h"
 #include "capture/findings/findings.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 std::string percent_text(double value) { return fmt::format("{:.1f}%", value); }
@@ -296,4 +296,4 @@ constexpr std::string_view kTables[] = {"op_stats",        "step_times",        
 extern const Tool kOverview;
 const Tool kOverview{"overview_page", "Overview", overview, missing, kTables};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

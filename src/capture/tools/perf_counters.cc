@@ -3,7 +3,7 @@
 
 #include "capture/analysis/merged.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using trace::SliceId;
@@ -79,4 +79,4 @@ constexpr std::string_view kTables[] = {"counters"};
 extern const Tool kPerfCounters;
 const Tool kPerfCounters{"perf_counters", "Hardware counters", perf_counters, missing, kTables};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

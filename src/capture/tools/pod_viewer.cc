@@ -6,7 +6,7 @@
 #include "capture/analysis/merged.h"
 #include "capture/analysis/session_steps.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 std::string bottleneck_of(const Step& step) {
@@ -111,4 +111,4 @@ std::string missing(const Session& session) {
 extern const Tool kPodViewer;
 const Tool kPodViewer{"pod_viewer", "Steps by host", pod_viewer, missing};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

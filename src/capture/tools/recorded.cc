@@ -17,7 +17,7 @@
 #include "codec/json_read.h"
 #include "codec/wire.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 // One message's fields by number, the last of equal ones; repeated ones through each().
@@ -386,4 +386,4 @@ Result<Report> recorded_report(const std::vector<RecordedFile>& files, std::stri
   return report;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "capture/report/report.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 struct RecordedFile {
   std::string tool;  // id of the tool it belongs to
@@ -30,4 +30,4 @@ bool is_json(const RecordedFile& file);
 Result<Report> recorded_report(const std::vector<RecordedFile>& files, std::string_view tool,
                                std::string_view host);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -4,7 +4,7 @@
 
 #include "capture/report/tool.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 extern const Tool kOverview, kInputPipeline, kOpStats, kKernelStats, kPodViewer, kTfData, kDigest,
     kMemoryProfile, kOpProfile, kHloStats, kRoofline, kMemoryViewer, kGraphViewer, kInference,
@@ -109,4 +109,4 @@ Result<Report> run_tool(const Tool& tool, const Session& session, const Options&
   return report;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

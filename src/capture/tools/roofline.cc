@@ -6,7 +6,7 @@
 #include "capture/analysis/session_steps.h"
 #include "capture/findings/findings.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 std::string digits(double value) { return fmt::format("{:g}", value); }
@@ -272,4 +272,4 @@ constexpr std::string_view kTables[] = {"roofline", "diagnostics"};
 extern const Tool kRoofline;
 const Tool kRoofline{"roofline_model", "Roofline", roofline, missing_device_ops, kTables};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -2,7 +2,7 @@
 #include "capture/analysis/merged.h"
 #include "capture/findings/findings.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 std::string missing(const Session&) { return {}; }
@@ -31,4 +31,4 @@ Result<Report> smart_suggestion(const Session& session, const Options& options) 
 extern const Tool kSmartSuggestion;
 const Tool kSmartSuggestion{"smart_suggestion", "Findings", smart_suggestion, missing};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

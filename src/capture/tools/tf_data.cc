@@ -7,7 +7,7 @@
 #include "capture/analysis/merged.h"
 #include "capture/analysis/tf_data_pipelines.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 int64_t us(int64_t ps) { return ps / 1'000'000; }
@@ -144,4 +144,4 @@ constexpr std::string_view kTables[] = {"iterators", "pipelines", "bottlenecks"}
 extern const Tool kTfData;
 const Tool kTfData{"tf_data_bottleneck_analysis", "tf.data bottlenecks", tf_data, missing, kTables};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -9,7 +9,7 @@
 #include "capture/analysis/pytorch/collectives.h"
 #include "capture/analysis/pytorch/views.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using namespace pytorch;
@@ -390,4 +390,4 @@ std::string missing(const Session& session) {
 extern const Tool kTorchDistributed;
 const Tool kTorchDistributed{"torch.distributed", "PyTorch distributed", run, missing};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -7,7 +7,7 @@
 #include "capture/analysis/merged.h"
 #include "capture/analysis/pytorch/views.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using namespace pytorch;
@@ -220,4 +220,4 @@ std::string missing(const Session& session) {
 extern const Tool kTorchKernel;
 const Tool kTorchKernel{"torch.kernel", "PyTorch kernels", run, missing};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

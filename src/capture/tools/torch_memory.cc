@@ -8,7 +8,7 @@
 #include "capture/analysis/pytorch/memory_records.h"
 #include "capture/analysis/pytorch/views.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using namespace pytorch;
@@ -389,4 +389,4 @@ std::string missing(const Session& session) {
 extern const Tool kTorchMemory;
 const Tool kTorchMemory{"torch.memory", "PyTorch memory", run, missing};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

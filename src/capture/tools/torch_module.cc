@@ -9,7 +9,7 @@
 #include "capture/analysis/merged.h"
 #include "capture/analysis/pytorch/views.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using namespace pytorch;
@@ -237,4 +237,4 @@ std::string missing(const Session& session) {
 extern const Tool kTorchModule;
 const Tool kTorchModule{"torch.module", "PyTorch modules", run, missing};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

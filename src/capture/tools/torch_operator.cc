@@ -5,7 +5,7 @@
 #include "capture/analysis/pytorch/operators.h"
 #include "capture/analysis/pytorch/views.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using namespace pytorch;
@@ -214,4 +214,4 @@ Result<Report> run(const Session& session, const Options& options) {
 extern const Tool kTorchOperator;
 const Tool kTorchOperator{"torch.operator", "PyTorch operators", run, missing_capture};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -10,7 +10,7 @@
 #include "capture/analysis/session_steps.h"
 #include "capture/findings/findings.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using namespace pytorch;
@@ -204,4 +204,4 @@ Result<Report> run(const Session& session, const Options& options) {
 extern const Tool kTorchOverview;
 const Tool kTorchOverview{"torch.overview", "PyTorch overview", run, missing_capture};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

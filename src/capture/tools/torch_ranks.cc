@@ -10,7 +10,7 @@
 #include "capture/analysis/pytorch/collectives.h"
 #include "capture/analysis/pytorch/views.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using namespace pytorch;
@@ -207,4 +207,4 @@ Result<Report> run(const Session& session, const Options& options) {
 extern const Tool kTorchRanks;
 const Tool kTorchRanks{"torch.ranks", "PyTorch ranks", run, missing_capture};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

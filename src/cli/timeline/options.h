@@ -7,7 +7,7 @@
 
 namespace sonde::cli::timeline {
 
-using namespace sonde::timeline;
+using namespace sonde::exports;
 
 // kInvalid when the flags of the command are not understood.
 Result<Options> parse(std::string_view command, const Args& args);

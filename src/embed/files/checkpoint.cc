@@ -16,7 +16,7 @@
 #include "io/confine.h"
 #include "io/file.h"
 
-namespace sonde::query {
+namespace sonde::embed {
 namespace {
 
 constexpr uint64_t kMaxTensorBytes = uint64_t{2} << 30;
@@ -196,4 +196,4 @@ std::string latest_checkpoint(const std::string& folder, const std::string& root
   return {};
 }
 
-}  // namespace sonde::query
+}  // namespace sonde::embed

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "log/event/tensor.h"
 
-namespace sonde::query {
+namespace sonde::embed {
 
 class Checkpoint {
  public:
@@ -42,4 +42,4 @@ class Checkpoint {
 // empty when there is none.
 std::string latest_checkpoint(const std::string& folder, const std::string& root);
 
-}  // namespace sonde::query
+}  // namespace sonde::embed

@@ -9,7 +9,7 @@
 
 #include "base/strings.h"
 
-namespace sonde::query {
+namespace sonde::embed {
 namespace {
 
 constexpr size_t kMaxColumns = 1000;
@@ -139,4 +139,4 @@ Labels parse_labels(std::string_view text, size_t rows) {
   return labels;
 }
 
-}  // namespace sonde::query
+}  // namespace sonde::embed

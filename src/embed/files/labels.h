@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sonde::query {
+namespace sonde::embed {
 
 struct LabelColumn {
   std::string name;
@@ -33,4 +33,4 @@ Labels parse_labels(std::string_view text, size_t rows);
 // One column of given values.
 LabelColumn label_column(std::string name, const std::vector<std::string>& values);
 
-}  // namespace sonde::query
+}  // namespace sonde::embed

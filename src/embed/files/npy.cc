@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "log/event/tensor.h"
 
-namespace sonde::query {
+namespace sonde::embed {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
@@ -182,4 +182,4 @@ std::string npy_text(const NpyHeader& header, const char* at) {
   return out;
 }
 
-}  // namespace sonde::query
+}  // namespace sonde::embed

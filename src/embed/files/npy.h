@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace sonde::query {
+namespace sonde::embed {
 
 struct NpyHeader {
   char kind = 'f';   // b, i, u, f; U and S where texts are allowed
@@ -33,4 +33,4 @@ Result<uint64_t> npy_count(const NpyHeader& header, std::string_view bytes);
 double npy_number(const NpyHeader& header, const char* at);
 std::string npy_text(const NpyHeader& header, const char* at);  // UTF-8, without padding
 
-}  // namespace sonde::query
+}  // namespace sonde::embed

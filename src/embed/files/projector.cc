@@ -10,7 +10,7 @@
 #include "io/confine.h"
 #include "io/file.h"
 
-namespace sonde::query::projector {
+namespace sonde::embed::projector {
 namespace {
 
 constexpr std::string_view kConfigName = "projector_config.pbtxt";
@@ -277,4 +277,4 @@ Result<Matrix> matrix(const Source& source, std::string_view name, uint64_t rows
   return result;
 }
 
-}  // namespace sonde::query::projector
+}  // namespace sonde::embed::projector

@@ -14,7 +14,7 @@
 #include "base/result.h"
 #include "embed/files/checkpoint.h"
 
-namespace sonde::query::projector {
+namespace sonde::embed::projector {
 
 struct Embedding {
   std::string name;
@@ -68,4 +68,4 @@ Result<Matrix> parse_tsv(std::string_view text, uint64_t rows = 0);
 // The path of a file the config names. kForbidden as above.
 Result<std::string> asset(const Source& source, std::string_view path);
 
-}  // namespace sonde::query::projector
+}  // namespace sonde::embed::projector

@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "embed/files/npy.h"
 
-namespace sonde::query {
+namespace sonde::embed {
 namespace {
 
 using projector::Matrix;
@@ -152,4 +152,4 @@ Result<LabelledVectors> parse_vectors(std::string_view bytes, uint64_t dims) {
   return out;
 }
 
-}  // namespace sonde::query
+}  // namespace sonde::embed

@@ -11,7 +11,7 @@
 #include "embed/files/npy.h"
 #include "embed/files/projector.h"
 
-namespace sonde::query {
+namespace sonde::embed {
 
 struct LabelledVectors {
   projector::Matrix matrix;
@@ -29,4 +29,4 @@ Result<projector::Matrix> parse_raw_floats(std::string_view bytes, uint64_t dims
 // front, or raw floats when `dims` is not 0.
 Result<LabelledVectors> parse_vectors(std::string_view bytes, uint64_t dims);
 
-}  // namespace sonde::query
+}  // namespace sonde::embed

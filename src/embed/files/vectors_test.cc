@@ -6,7 +6,7 @@
 
 #include "embed/files/labels.h"
 
-namespace sonde::query {
+namespace sonde::embed {
 namespace {
 
 std::string npy(std::string_view dictionary, std::string_view values) {
@@ -124,4 +124,4 @@ TEST_CASE("labels: header rules, types of columns, lines that are missing") {
   CHECK(parse_labels("x\tx\n1\t2\n3\t4\n", 2).columns[1].name != "x");
 }
 
-}  // namespace sonde::query
+}  // namespace sonde::embed

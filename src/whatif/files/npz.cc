@@ -17,7 +17,7 @@ constexpr uint64_t kMaxSpread = 4096;  // a wider second axis is a list
 struct Array {
   std::string name;
   std::string_view bytes;
-  query::NpyHeader header;
+  embed::NpyHeader header;
   uint64_t rows = 0, width = 1;
 
   const char* at(uint64_t row, uint64_t i) const {
@@ -27,11 +27,11 @@ struct Array {
 };
 
 Result<Array> array_of(std::string name, std::string_view bytes) {
-  if (!query::is_npy(bytes))
+  if (!embed::is_npy(bytes))
     return fail(Code::kInvalid, fmt::format("'{}' is no NumPy array", name));
-  auto header = query::read_npy_header(bytes, query::NpyTexts::kAllow);
+  auto header = embed::read_npy_header(bytes, embed::NpyTexts::kAllow);
   if (!header) return fail(std::move(header).error().in(name));
-  auto count = query::npy_count(*header, bytes);
+  auto count = embed::npy_count(*header, bytes);
   if (!count) return fail(std::move(count).error().in(name));
   if (header->shape.empty() || header->shape[0] == 0)
     return fail(Code::kInvalid, fmt::format("'{}' has no rows", name));
@@ -44,8 +44,8 @@ Result<Array> array_of(std::string name, std::string_view bytes) {
 
 void put(ColumnBuilder& column, const Array& array, uint64_t row, uint64_t i) {
   const char* at = array.at(row, i);
-  if (array.header.is_text()) return column.text(query::npy_text(array.header, at));
-  column.number(query::npy_number(array.header, at), array.header.kind != 'f');
+  if (array.header.is_text()) return column.text(embed::npy_text(array.header, at));
+  column.number(embed::npy_number(array.header, at), array.header.kind != 'f');
 }
 
 Result<Dataset> dataset_of(const std::vector<Array>& arrays, const ReadOptions& options) {

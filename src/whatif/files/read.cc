@@ -73,7 +73,7 @@ Result<Dataset> read_bytes(Bytes bytes, const std::string& name, const ReadOptio
   const auto read = [&]() -> Result<Dataset> {
     if (bytes.empty()) return fail(Code::kInvalid, "the file is empty");
     if (text.starts_with("PK\x03\x04")) return read_npz(bytes, options);
-    if (query::is_npy(text)) return read_npy(text, base_name(name), options);
+    if (embed::is_npy(text)) return read_npy(text, base_name(name), options);
     if (text.starts_with("PAR1") || text.starts_with("ARROW1"))
       return fail(
           Code::kUnsupported,

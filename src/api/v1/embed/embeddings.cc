@@ -63,7 +63,7 @@ Answer list(const Context& context, const Request&) {
   return json_answer(context, context.store.snapshot()->revision, std::move(body));
 }
 
-void write_column(JsonWriter& json, const query::LabelColumn& column) {
+void write_column(JsonWriter& json, const embed::LabelColumn& column) {
   json.key("name").string(column.name);
   json.key("type").string(column.is_number ? "number" : "text");
   json.key("distinct").number(static_cast<uint64_t>(column.words.size()));
@@ -97,7 +97,7 @@ Answer describe(const Context& context, const LoadedEmbedding& embedding) {
 Answer column_answer(const Context& context, const Request& request,
                      const LoadedEmbedding& embedding) {
   SONDE_ANSWER(const name, text_param(request, "name"));
-  const query::LabelColumn* column = embedding.labels.find(name);
+  const embed::LabelColumn* column = embedding.labels.find(name);
   if (!column)
     return error({Code::kNotFound, fmt::format("the metadata has no column '{}'", name)}, "name",
                  "GET embeddings/<id> lists its columns");
@@ -116,7 +116,7 @@ Answer column_answer(const Context& context, const Request& request,
 }
 
 Answer vectors(const Context& context, const Request& request, const LoadedEmbedding& embedding) {
-  const query::projector::Matrix& matrix = *embedding.matrix;
+  const embed::projector::Matrix& matrix = *embedding.matrix;
   SONDE_ANSWER(const from, integer_param(request, "from", 0));
   SONDE_ANSWER(const count, integer_param(request, "count", static_cast<int64_t>(matrix.rows)));
   if (from < 0 || count < 0 || static_cast<uint64_t>(from) > matrix.rows)
@@ -142,7 +142,7 @@ Answer vectors(const Context& context, const Request& request, const LoadedEmbed
 }
 
 Answer neighbours(const Request& request, const LoadedEmbedding& embedding) {
-  const query::projector::Matrix& matrix = *embedding.matrix;
+  const embed::projector::Matrix& matrix = *embedding.matrix;
   SONDE_ANSWER(const body, object_of(request));
   SONDE_ANSWER(const asked_row, integer_param(request, "i", -1));
   SONDE_ANSWER(const asked_count, integer_param(request, "k", 100));

@@ -24,10 +24,10 @@ void write_recording(JsonWriter& json, const Recording& recording) {
     json.key("elapsed_ms").number(recording.elapsed_ms);
     json.key("expected_ms").number(recording.expected_ms);
     json.key("hosts").array([&] {
-      for (const capture::HostProgress& host : recording.progress.hosts) {
+      for (const remote::HostProgress& host : recording.progress.hosts) {
         json.object([&] {
           json.key("host").string(host.host);
-          json.key("phase").string(capture::name_of(host.phase));
+          json.key("phase").string(remote::name_of(host.phase));
           json.key("bytes").number(host.bytes);
           if (!host.error.empty()) json.key("error").string(host.error);
         });
@@ -71,8 +71,8 @@ Answer list(const Context& context, const Request&) {
   return fresh(std::move(body));
 }
 
-Result<capture::Options> options_in(const JsonValue& body) {
-  capture::Options o;
+Result<remote::Options> options_in(const JsonValue& body) {
+  remote::Options o;
   const std::pair<std::string_view, int64_t*> numbers[] = {
       {"duration_ms", &o.duration_ms},
       {"delay_ms", &o.delay_ms},
@@ -93,7 +93,7 @@ Result<capture::Options> options_in(const JsonValue& body) {
       o.extra.emplace_back(name, value.text);
     }
   }
-  if (auto good = capture::check(o); !good) return fail(std::move(good).error());
+  if (auto good = remote::check(o); !good) return fail(std::move(good).error());
   return o;
 }
 
@@ -103,11 +103,11 @@ Answer start(const Context& context, const Request& request) {
   SONDE_ANSWER(const service, text_in(body, "service"));
   SONDE_ANSWER(const workers, text_in(body, "worker_list"));
   SONDE_ANSWER(const root, text_in(body, "root"));
-  capture::Plan plan;
-  SONDE_ANSWER(services, capture::addresses_of(service));
+  remote::Plan plan;
+  SONDE_ANSWER(services, remote::addresses_of(service));
   plan.services = std::move(services);
   if (!workers.empty()) {
-    SONDE_ANSWER(list, capture::addresses_of(workers));
+    SONDE_ANSWER(list, remote::addresses_of(workers));
     plan.workers = std::move(list);
   }
   SONDE_ANSWER(options, options_in(body));

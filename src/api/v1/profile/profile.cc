@@ -85,7 +85,7 @@ Answer tools(const Context& context, const Request& request) {
       }
     });
     json.key("tools").array([&] {
-      for (const profile::Tool* tool : profile::all_tools()) {
+      for (const capture::Tool* tool : capture::all_tools()) {
         const std::string reason = why_not(*capture, *tool);
         json.object([&] {
           json.key("id").string(tool->id);
@@ -100,8 +100,8 @@ Answer tools(const Context& context, const Request& request) {
   return answer_of(context, std::move(body));
 }
 
-profile::Options options_of(const Request& request) {
-  profile::Options options;
+capture::Options options_of(const Request& request) {
+  capture::Options options;
   for (const auto& [key, value] : request.query) {
     if (key == "host") {
       options.host = value;
@@ -133,12 +133,12 @@ Result<std::optional<Captures::Part>> part_of(std::string_view begin, std::strin
       Captures::Part{{trace::clamped_begin(from)}, {trace::clamped_begin(to)}, std::string(host)});
 }
 
-Result<profile::Report> run(const Context& context, const Wanted& wanted,
-                            std::string_view tool_name, const profile::Options& options) {
+Result<capture::Report> run(const Context& context, const Wanted& wanted,
+                            std::string_view tool_name, const capture::Options& options) {
   Captures& captures = context.services.captures();
   SONDE_TRY(capture, wanted.part ? captures.part(context, wanted.session, *wanted.part)
                                  : captures.load(context, wanted.session));
-  const profile::Tool* tool = profile::find_tool(tool_name);
+  const capture::Tool* tool = capture::find_tool(tool_name);
   if (!tool) return fail(Code::kNotFound, fmt::format("there is no profile tool '{}'", tool_name));
   return report_of(*capture, *tool, options);
 }
@@ -153,7 +153,7 @@ Answer report(const Context& context, const Request& request) {
     SONDE_ANSWER(now, context.services.captures().load(context, session));
     SONDE_ANSWER(before, context.services.captures().load(context, baseline));
     return answer_of(
-        context, profile::to_v1_json(profile::compare(before->session, now->session), kInlineRows));
+        context, capture::to_v1_json(capture::compare(before->session, now->session), kInlineRows));
   }
   SONDE_ANSWER(part,
                part_of(request.param("begin_ps").value_or(""), request.param("end_ps").value_or(""),
@@ -161,20 +161,20 @@ Answer report(const Context& context, const Request& request) {
   SONDE_ANSWER(found, run(context, {session, part}, tool, options_of(request)));
   if (request.param("format").value_or("") == "csv") {
     const std::string_view id = request.param("table").value_or("");
-    const profile::Table* table =
+    const capture::Table* table =
         id.empty() ? (found.tables.empty() ? nullptr : &found.tables[0]) : found.find(id);
     if (!table) return error({Code::kNotFound, fmt::format("the report has no table '{}'", id)});
     Answer answer;
     answer.content_type = "text/csv; charset=utf-8";
-    answer.body = profile::to_csv(*table);
+    answer.body = capture::to_csv(*table);
     return answer;
   }
-  if (baseline.empty()) return answer_of(context, profile::to_v1_json(found, kInlineRows));
+  if (baseline.empty()) return answer_of(context, capture::to_v1_json(found, kInlineRows));
   SONDE_ANSWER(other, run(context, {baseline}, tool, options_of(request)));
-  return answer_of(context, profile::to_v1_json(found, kInlineRows, &other));
+  return answer_of(context, capture::to_v1_json(found, kInlineRows, &other));
 }
 
-double number_of(const profile::Cell& cell) {
+double number_of(const capture::Cell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) return *number;
   if (const auto* integer = std::get_if<int64_t>(&cell)) return static_cast<double>(*integer);
   if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? 1 : 0;
@@ -182,7 +182,7 @@ double number_of(const profile::Cell& cell) {
 }
 
 // [{col, in|min|max|re|missing}], all of which must hold.
-Result<void> filter_rows(const JsonValue& filters, profile::Table& table) {
+Result<void> filter_rows(const JsonValue& filters, capture::Table& table) {
   for (const JsonValue& filter : filters.items) {
     SONDE_TRY(name, text_in(filter, "col"));
     const auto column = std::find_if(table.columns.begin(), table.columns.end(),
@@ -197,24 +197,24 @@ Result<void> filter_rows(const JsonValue& filters, profile::Table& table) {
     const JsonValue* low = filter.find("min");
     const JsonValue* high = filter.find("max");
     const JsonValue* in = filter.find("in");
-    std::erase_if(table.rows, [&](const std::vector<profile::Cell>& row) {
-      const profile::Cell& cell = row[c];
-      if (pattern && !pattern->found_in(profile::cell_text(cell))) return true;
+    std::erase_if(table.rows, [&](const std::vector<capture::Cell>& row) {
+      const capture::Cell& cell = row[c];
+      if (pattern && !pattern->found_in(capture::cell_text(cell))) return true;
       if (low && number_of(cell) < low->number().value_or(0)) return true;
       if (high && number_of(cell) > high->number().value_or(0)) return true;
       if (!in) return false;
       return std::none_of(in->items.begin(), in->items.end(),
-                          [&](const JsonValue& v) { return v.text == profile::cell_text(cell); });
+                          [&](const JsonValue& v) { return v.text == capture::cell_text(cell); });
     });
   }
   return {};
 }
 
 // The fields of a body that are not the route's own go to the tool, as in GET profile/report.
-Result<profile::Options> options_in(const JsonValue& body) {
+Result<capture::Options> options_in(const JsonValue& body) {
   constexpr std::string_view kOwn[] = {"session", "tool",   "baseline", "table",    "sort",
                                        "filter",  "offset", "limit",    "begin_ps", "end_ps"};
-  profile::Options options;
+  capture::Options options;
   for (const auto& [key, value] : body.members) {
     if (value.is_null() || std::find(std::begin(kOwn), std::end(kOwn), key) != std::end(kOwn))
       continue;
@@ -232,24 +232,24 @@ Result<profile::Options> options_in(const JsonValue& body) {
 // A table of the answer: what is filtered and sorted is a copy whose rows end with a cell of their
 // own, the row's place in the report.
 struct RowsAnswer {
-  const profile::Table& table;
-  profile::RowPairs pairs;
-  profile::Table shown;
+  const capture::Table& table;
+  capture::RowPairs pairs;
+  capture::Table shown;
 
-  RowsAnswer(const profile::Table& source, const profile::Table* baseline)
-      : table(source), pairs(profile::pairs_of(source, baseline)), shown(source) {
+  RowsAnswer(const capture::Table& source, const capture::Table* baseline)
+      : table(source), pairs(capture::pairs_of(source, baseline)), shown(source) {
     for (size_t r = 0; r < shown.rows.size(); ++r)
       shown.rows[r].emplace_back(static_cast<int64_t>(r));
   }
-  size_t place(const profile::Row& row) const {
+  size_t place(const capture::Row& row) const {
     return static_cast<size_t>(std::get<int64_t>(row.back()));
   }
 };
 
 // Sorts by how much a number grew over the baseline; rows that it lacks come last.
 void sort_by_change(RowsAnswer& answer, size_t column, bool descending) {
-  const auto change = [&](const profile::Row& row) {
-    const profile::Row* base = answer.pairs.base[answer.place(row)];
+  const auto change = [&](const capture::Row& row) {
+    const capture::Row* base = answer.pairs.base[answer.place(row)];
     const double worst = -std::numeric_limits<double>::infinity();
     if (!base) return worst;
     const double value = number_of(row[column]) - number_of((*base)[column]);
@@ -261,7 +261,7 @@ void sort_by_change(RowsAnswer& answer, size_t column, bool descending) {
 
 // [[column, "asc"|"desc"], …]; a third word "change" sorts by the difference to the baseline.
 Result<void> sort_rows(const JsonValue& sort, RowsAnswer& answer) {
-  profile::Table& table = answer.shown;
+  capture::Table& table = answer.shown;
   for (size_t i = sort.items.size(); i-- > 0;) {
     const JsonValue& entry = sort.items[i];
     if (!entry.is_array() || entry.items.empty())
@@ -276,11 +276,11 @@ Result<void> sort_rows(const JsonValue& sort, RowsAnswer& answer) {
       sort_by_change(answer, c, descending);
       continue;
     }
-    const bool is_text = column->type == profile::Type::kText;
+    const bool is_text = column->type == capture::Type::kText;
     std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
       const auto& left = descending ? b[c] : a[c];
       const auto& right = descending ? a[c] : b[c];
-      return is_text ? profile::cell_text(left) < profile::cell_text(right)
+      return is_text ? capture::cell_text(left) < capture::cell_text(right)
                      : number_of(left) < number_of(right);
     });
   }
@@ -302,18 +302,18 @@ Answer rows(const Context& context, const Request& request) {
   };
   SONDE_ANSWER(part, part_of(text_at("begin_ps"), text_at("end_ps"), options.host));
   SONDE_ANSWER(found, run(context, {session, part}, tool, options));
-  const profile::Table* table = found.find(table_id);
+  const capture::Table* table = found.find(table_id);
   if (!table)
     return error({Code::kNotFound, "the report has no table '" + table_id + "'"}, "table");
-  profile::Report before;
+  capture::Report before;
   if (!baseline.empty()) {
     SONDE_ANSWER(other, run(context, {baseline}, tool, options));
     before = std::move(other);
   }
   RowsAnswer answer(*table, before.find(table_id));
-  profile::Table gone{table->id, table->title};
+  capture::Table gone{table->id, table->title};
   gone.columns = table->columns;
-  for (const profile::Row* row : answer.pairs.gone) gone.rows.push_back(*row);
+  for (const capture::Row* row : answer.pairs.gone) gone.rows.push_back(*row);
   if (const JsonValue* filters = body.find("filter")) {
     if (auto done = filter_rows(*filters, answer.shown); !done)
       return error(done.error(), "filter");
@@ -331,15 +331,15 @@ Answer rows(const Context& context, const Request& request) {
     json.key("rows").array([&] {
       for (size_t r = first; r < answer.shown.rows.size() && r - first < most; ++r) {
         const size_t place = answer.place(answer.shown.rows[r]);
-        profile::append_row(json, table->rows[place], answer.pairs.base[place],
-                            baseline.empty() ? profile::Paired::kNo : profile::Paired::kYes);
+        capture::append_row(json, table->rows[place], answer.pairs.base[place],
+                            baseline.empty() ? capture::Paired::kNo : capture::Paired::kYes);
       }
     });
     if (baseline.empty()) return;
     json.key("gone_total").number(static_cast<uint64_t>(gone.rows.size()));
     json.key("gone").array([&] {
       for (size_t r = 0; r < std::min(most, gone.rows.size()); ++r)
-        profile::append_gone(json, gone.rows[r]);
+        capture::append_gone(json, gone.rows[r]);
     });
   });
   return answer_of(context, std::move(out));

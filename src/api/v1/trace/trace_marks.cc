@@ -59,7 +59,7 @@ Result<Viewed> viewed(const Context& context, const Request& request, Fresh fres
 
 Answer trace_steps(const Context& context, const Request& request) {
   SONDE_ANSWER(found, viewed(context, request));
-  const profile::Steps& steps = found.capture->session.analysis().hosts[found.host]->steps();
+  const capture::Steps& steps = found.capture->session.analysis().hosts[found.host]->steps();
   const Trace& trace = *found.trace;
   std::string body;
   JsonWriter json(body);
@@ -68,7 +68,7 @@ Answer trace_steps(const Context& context, const Request& request) {
     json.key("t0").safe_integer(trace.first_begin().value);
     json.key("t1").safe_integer(trace.last_end().value);
     json.key("steps").array([&] {
-      for (const profile::Step& step : steps.steps) {
+      for (const capture::Step& step : steps.steps) {
         json.object([&] {
           json.key("name").string(step.name);
           json.key("begin").safe_integer(step.begin);

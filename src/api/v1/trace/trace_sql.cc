@@ -29,7 +29,7 @@ Answer trace_schema(const Context& context, const Request&) {
   JsonWriter json(body);
   json.object([&] {
     json.key("tables").array([&] {
-      for (const profile::sql::Described& table : profile::sql::schema()) {
+      for (const capture::sql::Described& table : capture::sql::schema()) {
         json.object([&] {
           json.key("name").string(table.name);
           json.key("columns").array([&] {
@@ -50,7 +50,7 @@ Answer trace_sql(const Context& context, const Request& request) {
   SONDE_ANSWER(time_ms, integer_in(body, "timeout_ms", kUsualTimeMs));
   const int64_t most_ms = std::clamp<int64_t>(time_ms, 1, kMostTimeMs);
   const auto deadline = std::chrono::steady_clock::now() + milliseconds(most_ms);
-  profile::sql::Limits limits;
+  capture::sql::Limits limits;
   limits.rows = static_cast<size_t>(std::clamp<int64_t>(rows, 1, kMostRows));
   limits.stop = [&]() -> std::string {
     if (request.is_abandoned()) return "the client has gone";
@@ -60,20 +60,20 @@ Answer trace_sql(const Context& context, const Request& request) {
         "instead of sums over slices",
         time_text(most_ms));
   };
-  const profile::HostAnalysis& host = *found.capture->session.analysis().hosts[found.host];
-  auto answer = profile::sql::run(host, query, limits);
+  const capture::HostAnalysis& host = *found.capture->session.analysis().hosts[found.host];
+  auto answer = capture::sql::run(host, query, limits);
   if (!answer) return error(answer.error(), "sql");
   if (request.param("format").value_or("") == "csv") {
     Answer csv;
     csv.content_type = "text/csv; charset=utf-8";
-    csv.body = profile::to_csv(answer->table);
+    csv.body = capture::to_csv(answer->table);
     return csv;
   }
   std::string out;
   JsonWriter json(out);
   json.object([&] {
     json.key("table");
-    profile::append_table(json, answer->table);
+    capture::append_table(json, answer->table);
     if (!answer->cut.empty()) json.key("cut").string(answer->cut);
   });
   return json_answer(context, 0, std::move(out));

@@ -45,7 +45,7 @@ struct Arrows {
   // Calls fn(Flow) for all of them.
   template <class Fn>
   void for_each(const Fn& fn) const {
-    profile::for_each_arrow(*viewed.capture->session.analysis().hosts[viewed.host], fn);
+    capture::for_each_arrow(*viewed.capture->session.analysis().hosts[viewed.host], fn);
   }
 };
 

@@ -6,7 +6,7 @@
 
 #include "codec/json_read.h"
 
-namespace sonde::profile::hlo {
+namespace sonde::capture::hlo {
 namespace {
 
 constexpr int kMaxDepth = 32;
@@ -303,4 +303,4 @@ std::string category_of(const Instruction& i) {
   return i.opcode;
 }
 
-}  // namespace sonde::profile::hlo
+}  // namespace sonde::capture::hlo

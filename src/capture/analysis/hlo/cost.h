@@ -6,7 +6,7 @@
 
 #include "capture/analysis/hlo/module.h"
 
-namespace sonde::profile::hlo {
+namespace sonde::capture::hlo {
 
 struct Cost {
   double flops = 0;            // model operations
@@ -21,4 +21,4 @@ Cost cost_of(const Module& module, const Instruction& instruction);
 // Category of an op on GPU and CPU: the opcode, or "<kind> fusion".
 std::string category_of(const Instruction& instruction);
 
-}  // namespace sonde::profile::hlo
+}  // namespace sonde::capture::hlo

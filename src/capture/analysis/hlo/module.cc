@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-namespace sonde::profile::hlo {
+namespace sonde::capture::hlo {
 
 std::string Instruction::framework_op() const {
   if (op_name.empty() && op_type.empty()) return {};
@@ -102,4 +102,4 @@ const Module* Modules::by_display_name(std::string_view name) const {
   return nullptr;
 }
 
-}  // namespace sonde::profile::hlo
+}  // namespace sonde::capture::hlo

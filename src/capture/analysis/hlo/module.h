@@ -14,7 +14,7 @@
 #include "base/result.h"
 #include "capture/trace/trace.h"
 
-namespace sonde::profile::hlo {
+namespace sonde::capture::hlo {
 
 enum class Primitive : int32_t {
   kInvalid = 0,
@@ -156,4 +156,4 @@ class Modules {
   std::vector<std::unique_ptr<Module>> modules_;
 };
 
-}  // namespace sonde::profile::hlo
+}  // namespace sonde::capture::hlo

@@ -5,7 +5,7 @@
 #include "capture/analysis/hlo/module.h"
 #include "codec/wire.h"
 
-namespace sonde::profile::hlo {
+namespace sonde::capture::hlo {
 namespace {
 
 constexpr int kMaxShapeDepth = 32;
@@ -386,4 +386,4 @@ Result<Module> parse_module(Bytes proto) {
   return module;
 }
 
-}  // namespace sonde::profile::hlo
+}  // namespace sonde::capture::hlo

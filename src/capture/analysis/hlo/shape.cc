@@ -2,7 +2,7 @@
 
 #include "capture/analysis/hlo/module.h"
 
-namespace sonde::profile::hlo {
+namespace sonde::capture::hlo {
 namespace {
 
 struct PrimitiveInfo {
@@ -110,4 +110,4 @@ std::string Shape::text(bool with_layout) const {
   return out;
 }
 
-}  // namespace sonde::profile::hlo
+}  // namespace sonde::capture::hlo

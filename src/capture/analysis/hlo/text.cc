@@ -10,7 +10,7 @@
 
 #include "codec/wire.h"
 
-namespace sonde::profile::hlo {
+namespace sonde::capture::hlo {
 namespace {
 
 std::string joined(const std::vector<int64_t>& values) {
@@ -438,4 +438,4 @@ std::string module_text(const Module& module, TextStyle style) {
   return out;
 }
 
-}  // namespace sonde::profile::hlo
+}  // namespace sonde::capture::hlo

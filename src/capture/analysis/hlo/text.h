@@ -5,7 +5,7 @@
 
 #include "capture/analysis/hlo/module.h"
 
-namespace sonde::profile::hlo {
+namespace sonde::capture::hlo {
 
 enum class TextStyle : uint8_t {
   kOneLine,  // with operand shapes, without metadata: the expression of op tables
@@ -16,4 +16,4 @@ enum class TextStyle : uint8_t {
 std::string instruction_text(const Module& module, const Instruction& instruction, TextStyle style);
 std::string module_text(const Module& module, TextStyle style);
 
-}  // namespace sonde::profile::hlo
+}  // namespace sonde::capture::hlo

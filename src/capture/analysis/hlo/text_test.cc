@@ -5,7 +5,7 @@
 #include "codec/wire.h"
 
 using namespace sonde;
-using namespace sonde::profile;
+using namespace sonde::capture;
 
 namespace {
 

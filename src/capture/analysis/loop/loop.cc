@@ -6,7 +6,7 @@
 #include "capture/analysis/analysis.h"
 #include "capture/analysis/pytorch/capture.h"
 
-namespace sonde::profile::loop {
+namespace sonde::capture::loop {
 namespace {
 
 using pytorch::append;
@@ -581,4 +581,4 @@ std::string_view act_name(Act act) {
 
 Loop loop_of(const HostAnalysis& host) { return Builder(host).run(); }
 
-}  // namespace sonde::profile::loop
+}  // namespace sonde::capture::loop

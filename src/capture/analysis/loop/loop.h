@@ -13,11 +13,11 @@
 #include "capture/analysis/pytorch/ranges.h"
 #include "capture/trace/trace.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 class HostAnalysis;
 }
 
-namespace sonde::profile::loop {
+namespace sonde::capture::loop {
 
 using pytorch::Range;
 using pytorch::Ranges;
@@ -111,4 +111,4 @@ Path python_path(const trace::Trace& trace, const Loop& loop, const Ranges& mome
 
 Ranges inside(const Ranges& ranges, const Loop& loop, const std::vector<size_t>& periods);
 
-}  // namespace sonde::profile::loop
+}  // namespace sonde::capture::loop

@@ -6,7 +6,7 @@
 #include "capture/trace/builder.h"
 
 using namespace sonde;
-using namespace sonde::profile;
+using namespace sonde::capture;
 using loop::Act;
 using trace::TrackKind;
 

@@ -6,7 +6,7 @@
 
 #include "capture/analysis/loop/loop.h"
 
-namespace sonde::profile::loop {
+namespace sonde::capture::loop {
 namespace {
 
 // A period that takes this many times a usual one stands out.
@@ -303,4 +303,4 @@ Path python_path(const trace::Trace& trace, const Loop& loop, const Ranges& mome
   return path;
 }
 
-}  // namespace sonde::profile::loop
+}  // namespace sonde::capture::loop

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string>
 
-namespace sonde::profile::loop {
+namespace sonde::capture::loop {
 namespace {
 
 bool has(std::string_view text, std::string_view part) {
@@ -158,4 +158,4 @@ Pool pool_of(std::string_view thread) {
   return Pool::kOther;
 }
 
-}  // namespace sonde::profile::loop
+}  // namespace sonde::capture::loop

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace sonde::profile::loop {
+namespace sonde::capture::loop {
 
 enum class Word : uint8_t {
   kSkip,           // instants, bookkeeping, the profiler itself: says nothing
@@ -47,4 +47,4 @@ Purpose purpose_of(std::string_view function);
 enum class Pool : uint8_t { kOther, kXla, kTfData, kCompiler, kPython };
 Pool pool_of(std::string_view thread);
 
-}  // namespace sonde::profile::loop
+}  // namespace sonde::capture::loop

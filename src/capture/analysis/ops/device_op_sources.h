@@ -7,7 +7,7 @@
 
 #include "capture/analysis/ops/ops.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 // Adds up (step, op) pairs.
 class StepSums {
@@ -44,4 +44,4 @@ DeviceOps tpu_ops(const OpSource& source);
 // Programs compiled for the CPU: their thunks are host slices with hlo_op.
 DeviceOps cpu_program_ops(const OpSource& source);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -5,7 +5,7 @@
 #include "capture/analysis/ops/device_op_sources.h"
 #include "capture/analysis/ops/ops.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 std::vector<OpInStep> StepSums::sorted() const {
   std::vector<OpInStep> all;
@@ -97,4 +97,4 @@ std::vector<FrameworkOp> framework_ops(const DeviceOps& device) {
   return result;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

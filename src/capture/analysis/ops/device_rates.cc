@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 // A positive number in the parameter, or `known`.
@@ -47,4 +47,4 @@ std::string missing_device_ops(const Session& session) {
   return "no operation of a compiled program (XLA) and no device op in this capture";
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -5,7 +5,7 @@
 
 #include "capture/analysis/merged.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 struct Rates {
   double gflops = 0, model_gflops = 0;  // GFLOP/s over total time
@@ -55,4 +55,4 @@ std::vector<const DeviceOp*> by_self_time(const DeviceOps& device);
 // Why the XLA tools have nothing to show; empty when they have.
 std::string missing_device_ops(const Session& session);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

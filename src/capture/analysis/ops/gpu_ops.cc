@@ -7,7 +7,7 @@
 #include "capture/analysis/ops/device_op_sources.h"
 #include "capture/analysis/ops/shape_flops.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using trace::SliceId;
@@ -176,4 +176,4 @@ class GpuOps {
 
 DeviceOps gpu_ops(const OpSource& source) { return GpuOps(source).run(); }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -3,7 +3,7 @@
 
 #include "capture/analysis/ops/ops.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using trace::SliceId;
@@ -216,4 +216,4 @@ std::vector<FunctionCalls> function_calls(const trace::Trace& trace, const Vocab
   return result;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

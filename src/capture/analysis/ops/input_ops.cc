@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> ends) {
@@ -87,4 +87,4 @@ InputOps input_ops(const HostOps& host, const SessionSteps& steps) {
   return result;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -7,7 +7,7 @@
 #include "capture/analysis/ops/ops.h"
 #include "capture/analysis/session_steps.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 struct InputOp {
   std::string name,
@@ -25,4 +25,4 @@ struct InputOps {
 
 InputOps input_ops(const HostOps& host, const SessionSteps& steps);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

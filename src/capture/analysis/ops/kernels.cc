@@ -7,7 +7,7 @@
 
 #include "capture/analysis/ops/ops.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using trace::SliceId;
@@ -232,4 +232,4 @@ std::vector<Kernel> kernels_of(const trace::Trace& trace, const Vocabulary& word
   return merged;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

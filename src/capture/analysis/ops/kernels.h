@@ -10,7 +10,7 @@
 #include "capture/analysis/hlo/module.h"
 #include "capture/analysis/machine.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 struct LaunchShape {
   uint32_t registers = 0, static_shared = 0, dynamic_shared = 0;
@@ -34,4 +34,4 @@ std::vector<Kernel> kernels_of(const trace::Trace& trace, const Vocabulary& word
 bool uses_tensor_cores(std::string_view kernel, const Machine& machine);
 bool is_tensor_core_eligible(std::string_view op_name, std::string_view op_type);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

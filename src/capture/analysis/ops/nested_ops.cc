@@ -6,7 +6,7 @@
 #include "capture/analysis/ops/device_op_sources.h"
 #include "codec/wire.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using trace::SliceId;
@@ -261,4 +261,4 @@ DeviceOps tpu_ops(const OpSource& source) { return NestedOps(source).tpu(); }
 
 DeviceOps cpu_program_ops(const OpSource& source) { return NestedOps(source).cpu(); }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -12,7 +12,7 @@
 #include "capture/analysis/hlo/module.h"
 #include "capture/analysis/vocabulary.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 struct HostOp {
   std::string name, type;
@@ -96,4 +96,4 @@ std::vector<FunctionCalls> function_calls(const trace::Trace& trace, const Vocab
 // The framework op of a device slice: tf_op, or `level 0` of old TensorFlow, or `name` of ROCm.
 std::string_view framework_op_text(const trace::Trace& trace, const Keys& key, trace::SliceId s);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 // Dimensions in a `shape` argument: "(float[2,3];half[4])" -> {{2,3},{4}}.
@@ -64,4 +64,4 @@ double flops_from_shapes(std::string_view type, std::string_view shape_text) {
   return 0;
 }
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

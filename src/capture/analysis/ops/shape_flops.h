@@ -3,10 +3,10 @@
 
 #include <string_view>
 
-namespace sonde::profile {
+namespace sonde::capture {
 
 // Operations of one run of an op of this type with a `shape` argument such as
 // "(float[2,3];half[3,4])"; 0 when unknown.
 double flops_from_shapes(std::string_view type, std::string_view shape_text);
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

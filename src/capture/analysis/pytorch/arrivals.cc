@@ -5,7 +5,7 @@
 #include "capture/analysis/loop/loop.h"
 #include "capture/analysis/pytorch/collectives.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 Arrivals arrivals_of(const std::vector<const Capture*>& ranks) {
   Arrivals out;
@@ -67,4 +67,4 @@ Arrivals arrivals_of(const std::vector<const Capture*>& ranks) {
   return out;
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -8,7 +8,7 @@
 
 #include "capture/analysis/pytorch/capture.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 struct Arrivals {
   size_t collectives = 0;                    // matched on all ranks
@@ -21,4 +21,4 @@ struct Arrivals {
 // Captures of the ranks of one job; nothing matched: collectives is 0.
 Arrivals arrivals_of(const std::vector<const Capture*>& ranks);
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 namespace {
 
 bool computes(const DeviceEvent& event) {
@@ -92,4 +92,4 @@ std::vector<LaunchStatistics> launch_statistics(const Capture& c) {
   return out;
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

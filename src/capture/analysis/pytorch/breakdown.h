@@ -9,7 +9,7 @@
 
 #include "capture/analysis/pytorch/capture.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 // From the first device event to the last end: idle, computing, or busy without computing.
 struct TemporalBreakdown {
@@ -48,4 +48,4 @@ inline constexpr int64_t kSlowCallPicos = 50'000'000;
 inline constexpr int64_t kLongDelayPicos = 100'000'000;
 std::vector<LaunchStatistics> launch_statistics(const Capture& capture);  // most launches first
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -10,7 +10,7 @@
 
 #include "capture/trace/builder.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 namespace {
 
 constexpr int64_t kUs = 1'000'000;
@@ -106,4 +106,4 @@ TEST_CASE("Capture: a step reaches to the end of the device work it launched, in
   CHECK(sum == 80 * kUs);
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -8,7 +8,7 @@
 #include "capture/analysis/pytorch/header.h"
 #include "capture/analysis/pytorch/tree.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 namespace {
 
 // The device events whose launch the file holds, and those that only an external id ties to their
@@ -175,4 +175,4 @@ std::string spaced_list(std::string_view json) {
   return out;
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -13,7 +13,7 @@
 #include "capture/analysis/pytorch/words.h"
 #include "capture/trace/trace.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 inline constexpr uint32_t kNone = trace::kNone;
 
@@ -117,4 +117,4 @@ struct Capture {
 // "[[2,3],[]]" as Python prints a list: one space after each comma, none elsewhere.
 std::string spaced_list(std::string_view json);
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

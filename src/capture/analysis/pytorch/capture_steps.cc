@@ -6,7 +6,7 @@
 
 #include "capture/analysis/pytorch/tree.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 namespace {
 
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
@@ -133,4 +133,4 @@ void find_steps(Capture& c) {
   share_out(c);
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 namespace {
 
 int64_t bytes_of_type(std::string_view type) {
@@ -147,4 +147,4 @@ size_t match(std::vector<std::vector<Collective>>& by_rank) {
   return unmatched;
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -8,7 +8,7 @@
 
 #include "capture/analysis/pytorch/capture.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 struct Collective {
   std::string name;   // nccl:all_reduce …; of a kernel without a host call, the kernel's
@@ -29,4 +29,4 @@ std::vector<Collective> collectives_of(const Capture& capture);  // by begin
 // those of one name. Returns how many found no partner on some rank.
 size_t match(std::vector<std::vector<Collective>>& by_rank);
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

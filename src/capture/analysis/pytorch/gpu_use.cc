@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 namespace {
 
 // Where several kernels run at once their blocks add up; a multiprocessor is in use or not, so the
@@ -108,4 +108,4 @@ double tensor_core_share(const Capture& c) {
   return all > 0 ? used / all : 0;
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -7,7 +7,7 @@
 
 #include "capture/analysis/pytorch/capture.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 struct GpuUse {
   int32_t device = 0;
@@ -24,4 +24,4 @@ double eligible_share(const Capture& capture);
 // Share of kernel time on Tensor Cores.
 double tensor_core_share(const Capture& capture);
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -2,7 +2,7 @@
 
 #include "codec/json_read.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 namespace {
 
 int64_t whole(const JsonValue& object, std::string_view key, int64_t otherwise) {
@@ -35,4 +35,4 @@ void read_header(Capture& c) {
   }
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -3,8 +3,8 @@
 
 #include "capture/analysis/pytorch/capture.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 void read_header(Capture& capture);
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 namespace {
 
 // c10::DeviceType as the profiler writes it.
@@ -181,4 +181,4 @@ std::vector<std::map<std::string, MemoryTotal>> memory_totals(const Capture& c,
   return totals;
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -10,7 +10,7 @@
 
 #include "capture/analysis/pytorch/capture.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 struct MemoryRecord {
   int64_t time_ps = 0;
@@ -54,4 +54,4 @@ struct MemoryTotal {
 std::vector<std::map<std::string, MemoryTotal>> memory_totals(const Capture& capture,
                                                               const Memory& memory);
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

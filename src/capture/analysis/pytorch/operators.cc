@@ -2,7 +2,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 namespace {
 
 constexpr size_t kMaxFrames = 64;
@@ -131,4 +131,4 @@ std::vector<OperatorTotal> operator_totals(const Capture& c, GroupBy by) {
   return totals;
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

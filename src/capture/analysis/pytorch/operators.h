@@ -9,7 +9,7 @@
 
 #include "capture/analysis/pytorch/capture.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 struct OperatorTotal {
   std::string_view name;  // lives in the trace
@@ -34,4 +34,4 @@ struct OperatorTotal {
 enum class GroupBy : uint8_t { kName, kNameAndShapes, kNameAndStack };
 std::vector<OperatorTotal> operator_totals(const Capture& capture, GroupBy by);
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

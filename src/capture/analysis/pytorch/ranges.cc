@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 Ranges merged(Ranges ranges) {
   std::sort(ranges.begin(), ranges.end(),
@@ -51,4 +51,4 @@ int64_t total_inside(const Ranges& ranges, Range window) {
   return sum;
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 struct Range {
   int64_t begin = 0, end = 0;
@@ -33,4 +33,4 @@ inline void append(Ranges& ranges, Range range) {
   ranges.push_back(range);
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 TEST_CASE("Ranges: merging, common parts and what is left, by hand") {
   const Ranges a = merged({{5, 8}, {0, 2}, {2, 3}, {6, 7}});
@@ -23,4 +23,4 @@ TEST_CASE("Ranges: nested slices of a thread become one range") {
   CHECK(ranges == Ranges{{0, 12}, {21, 22}});
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

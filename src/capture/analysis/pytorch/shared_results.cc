@@ -9,7 +9,7 @@
 
 #include "capture/analysis/pytorch/operators.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 namespace {
 
 using trace::SliceId;
@@ -267,4 +267,4 @@ Machine machine_of(const Capture& c) {
   return machine;
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -12,7 +12,7 @@
 #include "capture/analysis/pytorch/capture.h"
 #include "capture/analysis/steps.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 // Slices inside ProfilerStep#N, on any host thread, and the device work launched there.
 Grouping grouping_of(const Capture& capture);
@@ -22,4 +22,4 @@ DeviceOps device_ops_of(const Capture& capture);
 std::vector<Kernel> kernels_of(const Capture& capture);
 Machine machine_of(const Capture& capture);
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 namespace {
 
 using trace::SliceId;
@@ -248,4 +248,4 @@ class Collector {
 
 void collect(Capture& capture) { Collector(capture).run(); }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -3,7 +3,7 @@
 
 #include "capture/analysis/pytorch/capture.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 // One sweep over the slices of every track: tree nodes, launches, device events, memory records
 // and the time of each role.
@@ -11,4 +11,4 @@ void collect(Capture& capture);
 // Steps as marked or, without marks, the whole capture as one; their extent and their costs.
 void find_steps(Capture& capture);
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 double rounded(double value, int digits) {
   return std::strtod(fmt::format("{:.{}f}", value, digits).c_str(), nullptr);
@@ -47,4 +47,4 @@ bool holds(const Session& session, Kind kind) {
   return false;
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

@@ -13,7 +13,7 @@
 #include "capture/analysis/pytorch/capture.h"
 #include "capture/report/report.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 inline double us(int64_t ps) { return static_cast<double>(ps) / 1e6; }
 // As Python rounds: halves to the even neighbour.
@@ -33,4 +33,4 @@ bool holds(const Session& session, Kind kind);
 
 inline std::string yes_no(bool value) { return value ? "Yes" : "No"; }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

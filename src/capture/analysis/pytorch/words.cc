@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string>
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 namespace {
 
 constexpr std::string_view kTensorCoreKernels[] = {
@@ -209,4 +209,4 @@ Words::Words(const trace::Trace& t)
   }
 }
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

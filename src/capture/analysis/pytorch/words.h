@@ -8,7 +8,7 @@
 
 #include "capture/trace/trace.h"
 
-namespace sonde::profile::pytorch {
+namespace sonde::capture::pytorch {
 
 enum class Kind : uint8_t {
   kOther,
@@ -63,4 +63,4 @@ bool is_tensor_core_operator(std::string_view name);
 bool is_communication_kernel(std::string_view name);
 bool is_collective_call(std::string_view name);  // nccl:all_reduce, c10d::allreduce_ …
 
-}  // namespace sonde::profile::pytorch
+}  // namespace sonde::capture::pytorch

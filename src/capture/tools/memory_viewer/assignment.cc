@@ -2,7 +2,7 @@
 
 #include "codec/wire.h"
 
-namespace sonde::profile::memory_viewer {
+namespace sonde::capture::memory_viewer {
 namespace {
 
 Buffer parse_buffer(Bytes message) {
@@ -112,4 +112,4 @@ Assignment parse_assignment(Bytes message) {
   return a;
 }
 
-}  // namespace sonde::profile::memory_viewer
+}  // namespace sonde::capture::memory_viewer

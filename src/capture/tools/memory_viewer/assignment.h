@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 
-namespace sonde::profile::memory_viewer {
+namespace sonde::capture::memory_viewer {
 
 struct Buffer {
   int64_t id = 0, size = 0, instruction = 0, color = 0;
@@ -50,4 +50,4 @@ struct Assignment {
 // Views of `HeapEvent` point into the message.
 Assignment parse_assignment(Bytes message);
 
-}  // namespace sonde::profile::memory_viewer
+}  // namespace sonde::capture::memory_viewer

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sonde::profile::memory_viewer {
+namespace sonde::capture::memory_viewer {
 
 using hlo::Instruction;
 
@@ -140,4 +140,4 @@ const Instruction* Heap::instruction_of(const Buffer& b) const {
   return module_.find(b.instruction_name);
 }
 
-}  // namespace sonde::profile::memory_viewer
+}  // namespace sonde::capture::memory_viewer

@@ -11,7 +11,7 @@
 #include "capture/analysis/hlo/module.h"
 #include "capture/tools/memory_viewer/assignment.h"
 
-namespace sonde::profile::memory_viewer {
+namespace sonde::capture::memory_viewer {
 
 inline double mib(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
@@ -70,4 +70,4 @@ class Heap {
   bool damaged_ = false;
 };
 
-}  // namespace sonde::profile::memory_viewer
+}  // namespace sonde::capture::memory_viewer

@@ -9,7 +9,7 @@
 #include "capture/analysis/merged.h"
 #include "capture/tools/memory_viewer/heap.h"
 
-namespace sonde::profile {
+namespace sonde::capture {
 namespace {
 
 using hlo::Instruction;
@@ -373,4 +373,4 @@ Result<Report> run(const Session& session, const Options& options) {
 extern const Tool kMemoryViewer;
 const Tool kMemoryViewer{"memory_viewer", "Memory of a compiled program", run, missing};
 
-}  // namespace sonde::profile
+}  // namespace sonde::capture

@@ -117,14 +117,14 @@ TEST_CASE("text_proto: every spelling of protobuf text, and no endless nesting")
 }
 
 TEST_CASE("projector: tab-separated numbers") {
-  const auto matrix = projector::parse_tsv("1\t2.5\n\n-3e-2\tnan\r\n");
+  const auto matrix = embed::projector::parse_tsv("1\t2.5\n\n-3e-2\tnan\r\n");
   REQUIRE(matrix.has_value());
   CHECK(matrix->rows == 2);
   CHECK(matrix->columns == 2);
   CHECK(matrix->values[2] == doctest::Approx(-0.03));
-  CHECK(projector::parse_tsv("1\t2\n3\n").error().code == Code::kInvalid);
-  CHECK(projector::parse_tsv("a\tb\n").error().code == Code::kInvalid);
-  CHECK(projector::parse_tsv("1\n2\n3\n", 2)->rows == 2);
+  CHECK(embed::projector::parse_tsv("1\t2\n3\n").error().code == Code::kInvalid);
+  CHECK(embed::projector::parse_tsv("a\tb\n").error().code == Code::kInvalid);
+  CHECK(embed::projector::parse_tsv("1\n2\n3\n", 2)->rows == 2);
 }
 
 }  // namespace
