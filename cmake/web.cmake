@@ -17,8 +17,9 @@ function(sonde_embed_web target)
   add_custom_command(
     OUTPUT ${out}/assets.S
     COMMAND ${SONDE_NODE} node_modules/vite/bin/vite.js build --logLevel warn --outDir ${out}/dist --emptyOutDir
+    COMMAND ${SONDE_NODE} node_modules/vite/bin/vite.js build --config vite.report.config.ts --logLevel warn --outDir ${out}/dist/report
     COMMAND ${SONDE_NODE} tools/pack.mjs ${out}/dist ${out}
-    DEPENDS ${inputs} ${web}/package-lock.json ${web}/vite.config.ts ${web}/tools/pack.mjs
+    DEPENDS ${inputs} ${web}/package-lock.json ${web}/vite.config.ts ${web}/vite.report.config.ts ${web}/tools/pack.mjs
             ${web}/node_modules/.sonde-installed
     WORKING_DIRECTORY ${web} COMMENT "Building the page" VERBATIM)
   # A target of its own: as a step of the program it would wait for every library first.

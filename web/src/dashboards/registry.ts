@@ -10,6 +10,7 @@ import {text} from './text/entry.ts';
 import {images} from './images/entry.ts';
 import {alerts} from './alerts/entry.ts';
 import {consoles} from './console/entry.ts';
+import {panels} from './panels/entry.ts';
 import {tables} from './tables/entry.ts';
 import {system} from './system/entry.ts';
 import {files} from './files/entry.ts';
@@ -22,6 +23,7 @@ import {whatIf} from './whatif/entry.ts';
 
 export const DASHBOARDS: readonly Dashboard[] = [
   timeSeries,
+  panels,
   images,
   histograms,
   distributions,

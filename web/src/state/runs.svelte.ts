@@ -361,8 +361,8 @@ function want(who: string, columns: readonly string[]): void {
       .catch(() => {}); // cells stay empty; the next change asks again
 }
 
-/** Keeps the cells that decide what is shown, in which order and colour. Called once by the shell. */
-export function keepCells(): () => void {
+/** The columns that decide what is shown, in which order and colour. */
+export function viewColumns(): string[] {
   const hparamsOf = (spec: string): string[] =>
     spec.startsWith('hparam:')
       ? spec
@@ -370,19 +370,22 @@ export function keepCells(): () => void {
           .split(',')
           .map(name => `hparam:${name}`)
       : [];
+  const sort = runsView.sort[0];
+  return [
+    ...new Set([
+      ...runsView.filters.map(one => one.col),
+      ...(filter.query?.columns ?? []),
+      ...hparamsOf(runsView.group),
+      ...hparamsOf(runsView.colour),
+      ...(sort.includes(':') ? [sort] : []),
+    ]),
+  ];
+}
+
+/** Keeps their cells. Called once by the shell. */
+export function keepCells(): () => void {
   return $effect.root(() => {
-    $effect(() => {
-      const sort = runsView.sort[0];
-      wantColumns('view', [
-        ...new Set([
-          ...runsView.filters.map(one => one.col),
-          ...(filter.query?.columns ?? []),
-          ...hparamsOf(runsView.group),
-          ...hparamsOf(runsView.colour),
-          ...(sort.includes(':') ? [sort] : []),
-        ]),
-      ]);
-    });
+    $effect(() => wantColumns('view', viewColumns()));
   });
 }
 

@@ -8,7 +8,7 @@ import {sidecar} from '../../state/sidecar.svelte.ts';
 import {formatTime} from '../../text/format.ts';
 import {t} from '../../text/messages.ts';
 import {cellText, figureText, isAdaptive, unitText} from './cells.ts';
-import {blocksOf} from './markdown.ts';
+import {blocksOf} from '../../parts/markdown.ts';
 import {partToken, readRows, stepParts, tokenColour} from './read.ts';
 import {reportParameters} from './view.svelte.ts';
 

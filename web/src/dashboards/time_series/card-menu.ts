@@ -1,14 +1,15 @@
 // The "more" menu of a card.
+import type {LineSettings} from '../../data/chart-series.ts';
 import type {ChartModel} from '../../draw/chart-model.ts';
 import type {MenuItem} from '../../parts/menu.ts';
 import {t} from '../../text/messages.ts';
 import type {CardSpec} from './sections.ts';
-import {own, setOwn, view, type CardSettings} from './settings.svelte.ts';
+import {own, setOwn, view} from './settings.svelte.ts';
 
 export interface MenuContext {
   readonly card: CardSpec;
   readonly model: ChartModel | null;
-  readonly settings: CardSettings;
+  readonly settings: LineSettings;
   readonly pinned: boolean;
   readonly full: boolean;
   pin(): void;
@@ -20,7 +21,7 @@ export interface MenuContext {
 export function cardMenu(context: MenuContext): MenuItem[] {
   const {card, model, settings} = context;
   const key = card.key;
-  const set = (change: Partial<CardSettings>): void => setOwn(key, {set: {...own(key).set, ...change}});
+  const set = (change: Partial<LineSettings>): void => setOwn(key, {set: {...own(key).set, ...change}});
   const combined = card.tags.length > 1;
   return [
     {caption: t('ts.menu.scale')},

@@ -5,18 +5,18 @@ import {decodeColumns} from '../../data/columns.ts';
 import {createChart} from '../../draw/chart.ts';
 import {habits, NARROW, panelWidthIn} from '../../state/habits.svelte.ts';
 import {inspector} from '../../state/inspector.svelte.ts';
+import {lineModel, lineSeries} from '../../state/line-model.ts';
+import {questionOf} from '../../state/line-question.ts';
+import {stateOf} from '../../state/line-text.ts';
 import {standsIn} from '../../state/picture.svelte.ts';
 import {runs} from '../../state/runs.svelte.ts';
 import {tagHasRun, tags} from '../../state/tags.svelte.ts';
 import {applyTheme, theme} from '../../state/theme.svelte.ts';
 import {tab} from '../../state/view.svelte.ts';
 import {headAndTail} from '../../text/format.ts';
-import {cardModel, cardSeries} from './card-model.ts';
-import {questionOf} from './card-question.ts';
-import {stateOf} from './describe.ts';
 import {loadPins} from './pins.ts';
 import {openSections, sectionName, sectionsOf, type CardSpec, type Section} from './sections.ts';
-import {settingsOf, view, zoomOf} from './settings.svelte.ts';
+import {linesOf, view, zoomOf} from './settings.svelte.ts';
 
 const TABS = ['', 'timeseries', 'scalars']; // those of entry.ts, which would bring the components into the first file
 const LOWEST = 480; // px; the shell of a lower window looks different
@@ -67,13 +67,13 @@ function leadingSection(): Section | undefined {
 /** Null when the columns that came answer another question. */
 function paint(card: CardSpec, {plot, state}: Page): Promise<void> | null {
   const [width, height] = [plot.clientWidth, plot.clientHeight];
-  const question = questionOf({key: card.key, tags: card.tags, range: null, grouped: false, width, fine: false});
+  const lines = linesOf(card);
+  const question = questionOf(lines, {range: null, grouped: false, width, fine: false});
   const zoom = zoomOf(card.key);
   const bytes = question === null || zoom.x !== null ? undefined : broughtColumns('columns', question);
   if (bytes === undefined) return null;
   const loaded = {columns: decodeColumns(bytes), range: null};
-  const settings = settingsOf(card.key);
-  const model = cardModel(card, settings, cardSeries(card, settings, loaded, null), {
+  const model = lineModel(lines, lineSeries(lines, loaded, null), {
     whole: loaded,
     shown: [loaded],
     zoom,
@@ -83,7 +83,7 @@ function paint(card: CardSpec, {plot, state}: Page): Promise<void> | null {
   plot.append(base, over);
   return new Promise(resolve => {
     const chart = createChart(base, over, () => {
-      state.textContent = stateOf(settings, false, model.series);
+      state.textContent = stateOf(lines.settings, false, model.series);
       plot.dataset['chart'] = 'ready';
       resolve();
     });

@@ -1,22 +1,10 @@
 // What the time series page remembers in the link: settings of all cards and what single cards change.
-import type {Scale, Smoothing} from '../../data/types.ts';
+import {DEFAULT_LINES, type LineSettings} from '../../data/chart-series.ts';
 import type {Domain} from '../../draw/scale.ts';
+import type {Lines} from '../../state/line-question.ts';
+import {runs} from '../../state/runs.svelte.ts';
 import {slice} from '../../state/view.svelte.ts';
-
-export interface CardSettings {
-  x: string; // step | relative | wall | tag:<name>
-  xscale: Scale;
-  yscale: Scale;
-  smooth: Smoothing;
-  ghost: number; // opacity of the raw line
-  outliers: number; // share ignored at each end
-  ymin: number | null;
-  ymax: number | null;
-  centre: 'mean' | 'median';
-  band: string; // std | se | minmax | q:0.05,0.95 | q:0.25,0.75 | boot95 | none
-  members: 'hide' | 'thin' | 'full';
-  share: number; // of a group's runs that its line needs
-}
+import type {CardSpec} from './sections.ts';
 
 /** What belongs to one card alone. */
 export interface CardOwn {
@@ -25,10 +13,10 @@ export interface CardOwn {
   span?: 'wide' | 'row';
   sel?: [number, number | null] | null; // step or range, when not linked
   table?: boolean;
-  set?: Partial<CardSettings>;
+  set?: Partial<LineSettings>;
 }
 
-export interface TimeSeriesView extends CardSettings {
+export interface TimeSeriesView extends LineSettings {
   filter: string;
   link: boolean; // zoom, cursor, range shared
   zoom: [number, number] | null; // shared x range
@@ -42,18 +30,7 @@ export interface TimeSeriesView extends CardSettings {
 }
 
 export const view: TimeSeriesView = slice<TimeSeriesView>('ts', {
-  x: 'step',
-  xscale: 'linear',
-  yscale: 'linear',
-  smooth: {kind: 'ema', p: 0.6},
-  ghost: 0.28,
-  outliers: 0.05,
-  ymin: null,
-  ymax: null,
-  centre: 'mean',
-  band: 'std',
-  members: 'hide',
-  share: 0.6,
+  ...DEFAULT_LINES,
   filter: '',
   link: true,
   zoom: null,
@@ -78,7 +55,7 @@ export function setOwn(card: string, change: CardOwn): void {
 }
 
 /** The settings a card draws with: its own where it has some, else those of all cards. */
-export function settingsOf(card: string): CardSettings {
+export function settingsOf(card: string): LineSettings {
   const {x, xscale, yscale, smooth, ghost, outliers, ymin, ymax, centre, band, members, share} = view;
   return {
     x,
@@ -97,8 +74,19 @@ export function settingsOf(card: string): CardSettings {
   };
 }
 
-export function change<K extends keyof CardSettings>(card: string | null, key: K, value: CardSettings[K]): void {
-  if (card === null) (view as CardSettings)[key] = value;
+/** What a card draws: its tags, of the runs that are shown. */
+export function linesOf(card: CardSpec, settings: LineSettings = settingsOf(card.key)): Lines {
+  return {
+    tags: card.tags,
+    settings,
+    restarts: view.restarts,
+    runs: runs.shown,
+    has: runs.isShown,
+  };
+}
+
+export function change<K extends keyof LineSettings>(card: string | null, key: K, value: LineSettings[K]): void {
+  if (card === null) (view as LineSettings)[key] = value;
   else setOwn(card, {set: {...$state.snapshot(own(card).set ?? {}), [key]: value}});
 }
 
@@ -121,9 +109,4 @@ export function fit(card: string | null): void {
   if (card !== null) return setZoom(card, null, null);
   view.zoom = null;
   for (const key of Object.keys(view.cards)) setOwn(key, {zoom: null, zoomY: null});
-}
-
-export function smoothingText(smooth: Smoothing): string {
-  if (smooth.kind === 'none' || (smooth.kind === 'ema' && smooth.p === 0)) return '';
-  return `${{ema: 'EMA', mean: 'mean', gauss: 'Gauss', none: ''}[smooth.kind]} ${smooth.p}`;
 }

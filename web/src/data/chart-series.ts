@@ -1,14 +1,45 @@
 // From the server's columns to what a chart draws.
-import type {Columns} from '../../data/columns.ts';
-import type {ChartSeries, Numbers} from '../../draw/chart-model.ts';
-import {slotInk, type RunInk} from '../../draw/palette.ts';
-import {smooth as smoothHere} from '../../draw/smooth.ts';
-import type {CardSettings} from './settings.svelte.ts';
+import type {ChartSeries, Numbers} from '../draw/chart-model.ts';
+import {slotInk, type RunInk} from '../draw/palette.ts';
+import {smooth as smoothHere} from '../draw/smooth.ts';
+import type {Columns} from './columns.ts';
+import type {Scale, Smoothing} from './types.ts';
+
+/** How a chart of lines is drawn. */
+export interface LineSettings {
+  x: string; // step | relative | wall | tag:<name>
+  xscale: Scale;
+  yscale: Scale;
+  smooth: Smoothing;
+  ghost: number; // opacity of the raw line
+  outliers: number; // share ignored at each end
+  ymin: number | null;
+  ymax: number | null;
+  centre: 'mean' | 'median';
+  band: string; // std | se | minmax | q:0.05,0.95 | q:0.25,0.75 | boot95 | none
+  members: 'hide' | 'thin' | 'full';
+  share: number; // of a group's runs that its line needs
+}
+
+export const DEFAULT_LINES: LineSettings = {
+  x: 'step',
+  xscale: 'linear',
+  yscale: 'linear',
+  smooth: {kind: 'ema', p: 0.6},
+  ghost: 0.28,
+  outliers: 0.05,
+  ymin: null,
+  ymax: null,
+  centre: 'mean',
+  band: 'std',
+  members: 'hide',
+  share: 0.6,
+};
 
 export interface ModelInput {
   readonly columns: Columns;
   readonly tags: readonly string[];
-  readonly settings: CardSettings;
+  readonly settings: LineSettings;
   readonly dark: boolean;
   readonly parts: boolean; // restarts kept
   readonly complete: boolean; // the whole range was asked: exact series may be smoothed here
@@ -21,7 +52,7 @@ export interface ModelInput {
 /** Series of fewer points are drawn as they are: an average of five values is no trend. */
 export const FEWEST_SMOOTHED = 30;
 
-function isSmoothing(smooth: CardSettings['smooth']): boolean {
+function isSmoothing(smooth: LineSettings['smooth']): boolean {
   return smooth.kind !== 'none' && !(smooth.kind === 'ema' && smooth.p === 0);
 }
 
@@ -78,7 +109,7 @@ export function seriesOf(input: ModelInput): ChartSeries[] {
 /** A group's line where enough of its runs have a value: a mean of what is left of it would jump. */
 function groupLine(
   part: (column: string) => Numbers | undefined,
-  settings: CardSettings,
+  settings: LineSettings,
 ): Pick<ChartSeries, 'x' | 'y' | 'bandLo' | 'bandHi' | 'members'> {
   const members = part('members') ?? [];
   let most = 0;

@@ -1,15 +1,14 @@
-// The picture of one card: its series with the names and inks of the runs, and how they are drawn.
-import type {Columns} from '../../data/columns.ts';
-import type {ChartModel, ChartSeries} from '../../draw/chart-model.ts';
-import {slotInk} from '../../draw/palette.ts';
-import type {Domain} from '../../draw/scale.ts';
-import {runs} from '../../state/runs.svelte.ts';
-import {sidecar} from '../../state/sidecar.svelte.ts';
-import {theme} from '../../state/theme.svelte.ts';
-import {xTitleOf} from './describe.ts';
-import {seriesOf} from './model.ts';
-import type {CardSpec} from './sections.ts';
-import {view, type CardSettings} from './settings.svelte.ts';
+// The picture of a chart of lines: its series with the names and inks of the runs, and how they are drawn.
+import {seriesOf} from '../data/chart-series.ts';
+import type {Columns} from '../data/columns.ts';
+import type {ChartModel, ChartSeries} from '../draw/chart-model.ts';
+import {slotInk} from '../draw/palette.ts';
+import type {Domain} from '../draw/scale.ts';
+import {runs} from './runs.svelte.ts';
+import {sidecar} from './sidecar.svelte.ts';
+import {theme} from './theme.svelte.ts';
+import type {Lines} from './line-question.ts';
+import {xTitleOf} from './line-text.ts';
 
 export interface Loaded {
   readonly columns: Columns;
@@ -17,19 +16,15 @@ export interface Loaded {
 }
 
 /** The lines of the runs and, in front of them, those of the groups. */
-export function cardSeries(
-  card: CardSpec,
-  settings: CardSettings,
-  lines: Loaded | null,
-  centres: Loaded | null,
-): readonly ChartSeries[] {
+export function lineSeries(of: Lines, lines: Loaded | null, centres: Loaded | null): readonly ChartSeries[] {
+  const {settings} = of;
   const groups = runs.groups;
   const grouped = groups.length > 0;
   const shared = {
-    tags: card.tags,
+    tags: of.tags,
     settings,
     dark: theme.dark,
-    parts: view.restarts === 'all',
+    parts: of.restarts === 'all',
     nameOf: (id: number) => (runs.byId(id) === undefined ? String(id) : runs.nameOf(runs.byId(id)!)),
     inkOf: runs.ink,
     groupOf: (index: number) => ({
@@ -45,7 +40,7 @@ export function cardSeries(
         columns: lines.columns,
         complete: lines.range === null,
         thin: grouped && settings.members === 'thin',
-      }).filter(one => runs.isShown(one.run)),
+      }).filter(one => of.has(one.run)),
     );
   if (centres !== null && grouped)
     out.push(...seriesOf({...shared, columns: centres.columns, complete: centres.range === null, thin: false}));
@@ -59,9 +54,8 @@ export interface Sight {
   readonly labels: boolean; // names at the lines' ends
 }
 
-export function cardModel(
-  card: CardSpec,
-  settings: CardSettings,
+export function lineModel(
+  {tags, settings}: Lines,
   series: readonly ChartSeries[],
   {whole, shown, zoom, labels}: Sight,
 ): ChartModel {
@@ -71,7 +65,7 @@ export function cardModel(
       ? ([head['x0'], head['x1']] as const)
       : null;
   return {
-    title: card.tags.join(', '),
+    title: tags.join(', '),
     series,
     xKind: settings.x.startsWith('tag:') ? 'value' : (settings.x as 'step'),
     xTitle: xTitleOf(settings.x),
@@ -88,7 +82,24 @@ export function cardModel(
       zoom.x !== null &&
       shown.every(loaded => loaded === null || (loaded.range?.[0] === zoom.x![0] && loaded.range[1] === zoom.x![1])),
     notes: (sidecar.doc.annotations ?? [])
-      .filter(note => settings.x === 'step' && (note.tag === undefined || card.tags.includes(note.tag)))
+      .filter(note => settings.x === 'step' && (note.tag === undefined || tags.includes(note.tag)))
       .map(note => ({x: note.x, text: note.text})),
+  };
+}
+
+/** Axes without lines, for a chart whose data are on their way. */
+export function emptyModel(title: string): ChartModel {
+  return {
+    title,
+    series: [],
+    xKind: 'step',
+    xTitle: '',
+    xScale: 'linear',
+    yScale: 'linear',
+    xView: null,
+    yView: null,
+    outliers: 0,
+    ghost: 0,
+    labels: false,
   };
 }

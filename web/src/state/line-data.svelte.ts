@@ -1,23 +1,24 @@
-// The data of one card: asked when the card is in view and something about the question changed;
+// The data of one chart of lines: asked when it is in view and something about the question changed;
 // coarse data stay until finer ones are here.
 import {untrack} from 'svelte';
-import {ApiError, client} from '../../data/client.ts';
-import type {Columns} from '../../data/columns.ts';
-import type {ColumnsQuestion} from '../../data/types.ts';
-import type {Domain} from '../../draw/scale.ts';
-import {onChange, unlessPaused} from '../../state/live.svelte.ts';
-import {runs} from '../../state/runs.svelte.ts';
-import {tags} from '../../state/tags.svelte.ts';
-import type {Loaded} from './card-model.ts';
-import {MANY, questionOf} from './card-question.ts';
-import {allExact} from './model.ts';
-import {zoomOf} from './settings.svelte.ts';
+import {ApiError, client} from '../data/client.ts';
+import {allExact} from '../data/chart-series.ts';
+import type {Columns} from '../data/columns.ts';
+import type {ColumnsQuestion} from '../data/types.ts';
+import type {Domain} from '../draw/scale.ts';
+import {onChange, unlessPaused} from './live.svelte.ts';
+import {runs} from './runs.svelte.ts';
+import {tags} from './tags.svelte.ts';
+import type {Loaded} from './line-model.ts';
+import {MANY, questionOf, type Lines} from './line-question.ts';
 
-export interface CardData {
+export interface LineData {
   readonly base: Loaded | null; // the whole range
   readonly detail: Loaded | null; // the zoomed range, finer
   readonly groups: Loaded | null; // group lines
   readonly groupsDetail: Loaded | null;
+  /** The finest there is for a range: lines of runs, lines of groups. */
+  shown(zoom: Domain | null): {readonly lines: Loaded | null; readonly centres: Loaded | null};
   readonly error: string;
   readonly loading: boolean;
   /** Asks for more points than an overview needs (the card is large or looked at). */
@@ -69,12 +70,15 @@ function nextTurn(): void {
   if (turns.length > 0) requestAnimationFrame(nextTurn);
 }
 
-export function createCardData(
-  key: string,
-  cardTags: readonly string[],
-  inView: () => boolean,
-  widthPx: () => number,
-): CardData {
+export interface LineSource {
+  readonly key: string; // of the card
+  lines(): Lines;
+  zoom(): Domain | null;
+  inView(): boolean;
+  widthPx(): number;
+}
+
+export function createLineData({key, lines, zoom: zoomed, inView, widthPx}: LineSource): LineData {
   let base = $state.raw<Loaded | null>(null);
   let detail = $state.raw<Loaded | null>(null);
   let groups = $state.raw<Loaded | null>(null);
@@ -88,8 +92,9 @@ export function createCardData(
   let timer = 0;
 
   const stopListening = onChange(change => {
-    const ids = cardTags.map(tag => tags.find('scalar', tag)?.id ?? null);
-    if (!ids.some(id => change.touches(null, id) || runs.shown.some(run => change.touches(run.id, id)))) return;
+    const {tags: names, runs: shown} = lines();
+    const ids = names.map(tag => tags.find('scalar', tag)?.id ?? null);
+    if (!ids.some(id => change.touches(null, id) || shown.some(run => change.touches(run.id, id)))) return;
     // Not more often than the answer takes to come and be drawn.
     if (timer === 0)
       timer = window.setTimeout(
@@ -98,12 +103,12 @@ export function createCardData(
           if (change.isWanted) version++;
           else unlessPaused(() => version++);
         },
-        Math.min(5000, Math.max(30, cost.ms * 3, runs.shown.length > MANY ? 500 + 2 * runs.shown.length : 0)),
+        Math.min(5000, Math.max(30, cost.ms * 3, shown.length > MANY ? 500 + 2 * shown.length : 0)),
       );
   });
 
   function question(range: Domain | null, grouped: boolean): ColumnsQuestion | null {
-    return questionOf({key, tags: cardTags, range, grouped, width: widthPx(), fine: looked === key});
+    return questionOf(lines(), {range, grouped, width: widthPx(), fine: looked === key});
   }
 
   async function load(
@@ -165,7 +170,7 @@ export function createCardData(
     }
     const now = performance.now();
     const quick =
-      restoring || (looked === key && now - changed > QUICK_MS && runs.shown.length * cardTags.length <= MANY);
+      restoring || (looked === key && now - changed > QUICK_MS && lines().runs.length * lines().tags.length <= MANY);
     restoring = false;
     changed = now;
     if (zoom === null || quick) range = zoom;
@@ -174,7 +179,7 @@ export function createCardData(
 
   const stopEffect = $effect.root(() => {
     $effect(() => {
-      const zoom = zoomOf(key).x;
+      const zoom = zoomed();
       untrack(() => follow(zoom));
     });
     $effect(() => {
@@ -197,7 +202,14 @@ export function createCardData(
     });
   });
 
+  const covers = (loaded: Loaded | null, zoom: Domain | null): boolean =>
+    loaded?.range != null && zoom !== null && loaded.range[0] <= zoom[0] && loaded.range[1] >= zoom[1];
+
   return {
+    shown: zoom => ({
+      lines: covers(detail, zoom) ? detail : base,
+      centres: covers(groupsDetail, zoom) ? groupsDetail : groups,
+    }),
     get base() {
       return base;
     },

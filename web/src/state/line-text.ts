@@ -1,9 +1,9 @@
 // What a chart says about itself in words: the small state in its head, the sentence for a screen reader.
-import type {ChartSeries} from '../../draw/chart-model.ts';
-import {formatCount, formatStep, formatValue} from '../../text/format.ts';
-import {t} from '../../text/messages.ts';
-import {FEWEST_SMOOTHED} from './model.ts';
-import {smoothingText, type CardSettings} from './settings.svelte.ts';
+import type {ChartSeries} from '../draw/chart-model.ts';
+import {formatCount, formatStep, formatValue} from '../text/format.ts';
+import {t} from '../text/messages.ts';
+import {FEWEST_SMOOTHED, type LineSettings} from '../data/chart-series.ts';
+import type {Smoothing} from '../data/types.ts';
 
 export function xTitleOf(x: string): string {
   return x.startsWith('tag:') ? x.slice(4) : t(`ts.x.${x}`);
@@ -19,7 +19,7 @@ const BANDS: Readonly<Record<string, string>> = {
   none: '',
 };
 
-export function stateOf(settings: CardSettings, grouped: boolean, list: readonly ChartSeries[] = []): string {
+export function stateOf(settings: LineSettings, grouped: boolean, list: readonly ChartSeries[] = []): string {
   const parts: string[] = [];
   if (grouped) parts.push(`${settings.centre} ${BANDS[settings.band] ?? settings.band}`.trim() + behind(list));
   if (settings.yscale !== 'linear') parts.push(settings.yscale);
@@ -70,4 +70,9 @@ export function describe(title: string, xTitle: string, list: readonly ChartSeri
   if (Number.isFinite(least)) parts.push(t('ts.describe_least', {value: formatValue(least), run: name}));
   if (broken > 0) parts.push(t('ts.describe_nan', {n: broken}));
   return `${parts.join('; ')}.`;
+}
+
+export function smoothingText(smooth: Smoothing): string {
+  if (smooth.kind === 'none' || (smooth.kind === 'ema' && smooth.p === 0)) return '';
+  return `${{ema: 'EMA', mean: 'mean', gauss: 'Gauss', none: ''}[smooth.kind]} ${smooth.p}`;
 }
