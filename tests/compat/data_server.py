@@ -104,7 +104,7 @@ def main(arguments):
             logdir = source
             if source.suffix == ".gz":
                 with tarfile.open(source) as archive:
-                    archive.extractall(scratch, filter="data")
+                    archive.extractall(scratch)
                 logdir = Path(scratch) / name
             here = [(case, reason) for folder, case, reason in rules if folder.match(name)]
             with TensorBoard(str(logdir)) as base:

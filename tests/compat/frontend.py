@@ -92,7 +92,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="sonde_front_") as scratch:
         for name in LOGS:
             with tarfile.open(HERE / "data" / (name + ".tar.gz")) as archive:
-                archive.extractall(scratch, filter="data")
+                archive.extractall(scratch)
         with Server(scratch) as base:
             Proxy.files = zipfile.ZipFile(tensorboard / "webfiles.zip")
             Proxy.projector = tensorboard / "plugins/projector/tf_projector_plugin"

@@ -93,7 +93,7 @@ def kept_samples():
     with tempfile.TemporaryDirectory(prefix="sonde_goldens_") as folder:
         for name in ("goldens.tar", "captures.tar"):
             with tarfile.open(KEPT / name) as archive:
-                archive.extractall(folder, filter="data")
+                archive.extractall(folder)
         for capture in (p.name for p in (Path(folder) / "goldens").iterdir()):
             target = Path(folder) / "B" / capture
             if not target.is_dir():

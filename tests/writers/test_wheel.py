@@ -20,7 +20,11 @@ def installed(tmp_path_factory):
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SONDE_BINARY")}
     given = os.environ.get("SONDE_PROGRAM")  # a program built before saves building it again
     short = (
-        ["-C", f"cmake.define.SONDE_PROGRAM={given}", "-C", "cmake.define.SONDE_WEB=OFF", "-C", "build.targets=_sonde"]
+        [
+            f"--config-settings=cmake.define.SONDE_PROGRAM={given}",
+            "--config-settings=cmake.define.SONDE_WEB=OFF",
+            "--config-settings=build.targets=_sonde",
+        ]
         if given
         else []
     )
