@@ -74,6 +74,11 @@ class MemoryStore final : public store::Store {
   const store::BlobReader& blobs() const override { return blobs_; }
   store::Diagnosis diagnosis() const override { return {}; }
   const store::Options& options() const override { return options_; }
+  std::shared_ptr<const std::vector<io::NamedFolder>> folders() const override {
+    const io::ScanRoot root{"", options_.roots[0].path};
+    return std::make_shared<const std::vector<io::NamedFolder>>(
+        io::named_folders(io::scan({root}), {root}));
+  }
   void wait_loaded(const std::function<void(const store::LoadProgress&)>&) override {}
   void reload() override {}
   std::shared_ptr<void> subscribe(std::function<void(const store::Change&)>) override {

@@ -161,6 +161,27 @@ Scan scan(const std::vector<ScanRoot>& roots) {
   return result;
 }
 
+std::vector<NamedFolder> named_folders(const Scan& scan, const std::vector<ScanRoot>& roots) {
+  std::vector<NamedFolder> folders;
+  folders.reserve(scan.folders.size());
+  for (const std::string& path : scan.folders) {
+    // The deepest root it lies in: one root may lie inside another.
+    const ScanRoot* owner = nullptr;
+    for (const ScanRoot& root : roots) {
+      if (path.starts_with(root.path) && (!owner || root.path.size() > owner->path.size()))
+        owner = &root;
+    }
+    if (!owner) continue;
+    std::string_view below = std::string_view(path).substr(owner->path.size());
+    while (below.starts_with('/')) below.remove_prefix(1);
+    std::string name = owner->name;
+    if (!name.empty() && !below.empty()) name += '/';
+    name += to_utf8(below);
+    folders.push_back({name.empty() ? "." : std::move(name), path, owner->path});
+  }
+  return folders;
+}
+
 std::string absolute_path(const std::string& typed) {
   std::string path = typed;
   if (const std::string_view scheme = scheme_of(typed); scheme == "file") {

@@ -48,6 +48,16 @@ struct Scan {
 // file. Of two runs with one name the later root's wins, and the other is in `skipped`.
 Scan scan(const std::vector<ScanRoot>& roots);
 
+// A folder by the name a run in it has.
+struct NamedFolder {
+  std::string name;  // path below the root with '/', "." for the root itself
+  std::string path;
+  std::string root;
+};
+
+// The folders of a scan of these roots; those of object stores are not among them.
+std::vector<NamedFolder> named_folders(const Scan& scan, const std::vector<ScanRoot>& roots);
+
 // The absolute path with a leading ~ replaced by the home directory.
 std::string absolute_path(const std::string& path);
 

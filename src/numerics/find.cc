@@ -87,23 +87,21 @@ void add_dumps(const std::string& folder, const std::string& name,
 
 }  // namespace
 
-std::vector<DumpFiles> find_dumps(const std::vector<io::ScanRoot>& roots,
-                                  std::vector<std::string>* problems) {
+std::vector<DumpFiles> dumps_in(const std::vector<io::NamedFolder>& folders,
+                                std::vector<std::string>* problems) {
   std::vector<DumpFiles> found;
-  for (const io::ScanRoot& root : roots) {
-    const io::Scan scan = io::scan({root});
-    for (const std::string& folder : scan.folders) {
-      if (found.size() >= kMostDumps) break;
-      std::string below = folder.size() > root.path.size() ? folder.substr(root.path.size()) : "";
-      while (below.starts_with('/')) below.erase(0, 1);
-      std::string name = to_utf8(below);
-      if (!root.name.empty()) name = root.name + (name.empty() ? "" : "/" + name);
-      add_dumps(folder, name.empty() ? "." : name, problems, found);
-    }
+  for (const io::NamedFolder& folder : folders) {
+    if (found.size() >= kMostDumps) break;
+    add_dumps(folder.path, folder.name, problems, found);
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const DumpFiles& a, const DumpFiles& b) { return a.name < b.name; });
   return found;
+}
+
+std::vector<DumpFiles> find_dumps(const std::vector<io::ScanRoot>& roots,
+                                  std::vector<std::string>* problems) {
+  return dumps_in(io::named_folders(io::scan(roots), roots), problems);
 }
 
 }  // namespace sonde::numerics

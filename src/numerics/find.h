@@ -27,6 +27,9 @@ struct DumpFiles {
 
 // Sorted by name, of one folder by start. A metadata file that cannot be read is left out and
 // named in `problems`.
+std::vector<DumpFiles> dumps_in(const std::vector<io::NamedFolder>& folders,
+                                std::vector<std::string>* problems = nullptr);
+// The same, walking the roots first.
 std::vector<DumpFiles> find_dumps(const std::vector<io::ScanRoot>& roots,
                                   std::vector<std::string>* problems = nullptr);
 

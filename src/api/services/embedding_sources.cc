@@ -54,23 +54,17 @@ Places places_of_runs(const Context& context, const store::Snapshot& snapshot) {
   return places;
 }
 
-// Folders with a config or a checkpoint and no event file. Walking a large tree takes a while, so
-// this is done once in thirty seconds.
+// Folders with a config or a checkpoint and no event file. A look into each of many folders takes a
+// while, so this is done once in thirty seconds.
 Places places_without_events(const Context& context) {
   Places places;
-  for (const auto& root : context.store.options().roots) {
-    if (io::is_remote(root.path)) continue;  // would list the store again at each look
-    for (const std::string& folder : io::scan({{root.name, root.path}}).folders) {
-      if (folder.ends_with(kAssets)) continue;  // belongs to the folder above
-      const bool has_config =
-          io::stat_of(folder + "/projector_config.pbtxt").has_value() ||
-          io::stat_of(folder + std::string(kAssets) + "/projector_config.pbtxt");
-      if (!has_config && !io::stat_of(folder + "/checkpoint")) continue;
-      std::string name = folder.size() > root.path.size() ? folder.substr(root.path.size()) : "";
-      while (name.starts_with('/')) name.erase(0, 1);
-      if (!root.name.empty()) name = root.name + (name.empty() ? "" : "/" + name);
-      places.push_back(place_of(name.empty() ? "." : name, folder, root.path));
-    }
+  for (const io::NamedFolder& folder : *context.store.folders()) {
+    if (folder.path.ends_with(kAssets)) continue;  // belongs to the folder above
+    const bool has_config =
+        io::stat_of(folder.path + "/projector_config.pbtxt").has_value() ||
+        io::stat_of(folder.path + std::string(kAssets) + "/projector_config.pbtxt");
+    if (!has_config && !io::stat_of(folder.path + "/checkpoint")) continue;
+    places.push_back(place_of(folder.name, folder.path, folder.root));
   }
   return places;
 }

@@ -21,6 +21,9 @@ class FakeStore final : public store::Store {
   const store::BlobReader& blobs() const override { std::abort(); }
   store::Diagnosis diagnosis() const override { return {}; }
   const store::Options& options() const override { return options_; }
+  std::shared_ptr<const std::vector<io::NamedFolder>> folders() const override {
+    return std::make_shared<std::vector<io::NamedFolder>>();
+  }
   void wait_loaded(const std::function<void(const store::LoadProgress&)>&) override {}
   void reload() override {}
   std::shared_ptr<void> subscribe(std::function<void(const store::Change&)> fn) override {

@@ -25,9 +25,7 @@ NumericsDumps::Listing NumericsDumps::list(const Context& context) {
   if (looked_ != std::chrono::steady_clock::time_point{} && now - looked_ < kLookAgain)
     return listing_;
   Listing fresh;
-  std::vector<io::ScanRoot> roots;
-  for (const auto& root : context.store.options().roots) roots.push_back({root.name, root.path});
-  for (numerics::DumpFiles& files : numerics::find_dumps(roots, &fresh.problems)) {
+  for (numerics::DumpFiles& files : numerics::dumps_in(*context.store.folders(), &fresh.problems)) {
     std::shared_ptr<numerics::Dump> dump;
     for (const auto& known : listing_.dumps) {
       if (is_same(known->files(), files)) dump = known;

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using List = std::vector<OtherData>;
 
 constexpr std::string_view kDump = "tfdbg_events.";
-constexpr auto kLookAgain = std::chrono::seconds(30);  // walking a large tree takes a while
+constexpr auto kLookAgain = std::chrono::seconds(30);  // listing many folders takes a while
 
 void add_captures(const Context& context, List& list) {
   const auto entries = context.services.captures().list(context);
@@ -46,22 +46,20 @@ void add_embeddings(const Context& context, const store::Snapshot& snapshot, Lis
 }
 
 // Folders that directly hold dumps.
-List dumps_below(const std::vector<store::Options::Root>& roots) {
+List dumps_in(const std::vector<io::NamedFolder>& folders) {
   List list;
-  for (const auto& root : roots) {
-    for (const std::string& folder : io::scan({{root.name, root.path}}).folders) {
-      OtherData one{.kind = "debugger", .path = folder, .files = 0, .bytes = 0};
-      std::error_code failed;
-      for (fs::directory_iterator it(folder, failed), end; !failed && it != end;
-           it.increment(failed)) {
-        if (!it->path().filename().string().starts_with(kDump)) continue;
-        ++one.files;
-        std::error_code unknown;
-        const auto bytes = it->file_size(unknown);
-        if (!unknown) one.bytes += bytes;
-      }
-      if (one.files > 0 && list.size() < kMostOtherData) list.push_back(std::move(one));
+  for (const io::NamedFolder& folder : folders) {
+    OtherData one{.kind = "debugger", .path = folder.path, .files = 0, .bytes = 0};
+    std::error_code failed;
+    for (fs::directory_iterator it(folder.path, failed), end; !failed && it != end;
+         it.increment(failed)) {
+      if (!it->path().filename().string().starts_with(kDump)) continue;
+      ++one.files;
+      std::error_code unknown;
+      const auto bytes = it->file_size(unknown);
+      if (!unknown) one.bytes += bytes;
     }
+    if (one.files > 0 && list.size() < kMostOtherData) list.push_back(std::move(one));
   }
   return list;
 }
@@ -74,9 +72,8 @@ std::vector<OtherData> other_data(const Context& context, const store::Snapshot&
   add_embeddings(context, snapshot, list);
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   const auto mark = static_cast<uint64_t>(now / kLookAgain) * 1'000'003 + snapshot.runs.size();
-  const auto dumps = context.services.memo().get<List>("other_data/dumps", mark, [&](const List*) {
-    return dumps_below(context.store.options().roots);
-  });
+  const auto dumps = context.services.memo().get<List>(
+      "other_data/dumps", mark, [&](const List*) { return dumps_in(*context.store.folders()); });
   list.insert(list.end(), dumps->begin(), dumps->end());
   if (list.size() > kMostOtherData) list.resize(kMostOtherData);
   return list;

@@ -28,22 +28,14 @@ uint64_t seconds_now() {
 
 std::vector<Found> find_files(const Context& context) {
   std::vector<Found> found;
-  for (const auto& root : context.store.options().roots) {
-    if (root.path.find("://") != std::string::npos) continue;
-    const std::string top = io::absolute_path(root.path);
-    for (const std::string& folder : io::scan({{root.name, top}}).folders) {
-      if (found.size() >= kMaxSets || !io::stat_of(folder + "/whatif.json")) continue;
-      std::string run = folder.size() > top.size() ? folder.substr(top.size()) : "";
-      while (run.starts_with('/')) run.erase(0, 1);
-      if (!root.name.empty()) run = root.name + (run.empty() ? "" : "/" + run);
-      if (run.empty()) run = ".";
-      found.push_back({sha256_hex(run).substr(0, 12), run, folder, top});
-    }
+  for (const io::NamedFolder& folder : *context.store.folders()) {
+    if (found.size() >= kMaxSets || !io::stat_of(folder.path + "/whatif.json")) continue;
+    found.push_back({sha256_hex(folder.name).substr(0, 12), folder.name, folder.path, folder.root});
   }
   return found;
 }
 
-// Walking a large tree takes a while: once in five seconds.
+// A look into each of many folders takes a while: once in five seconds.
 std::shared_ptr<const std::vector<Found>> files_of(const Context& context) {
   return context.services.memo().get<std::vector<Found>>(
       "whatif/files", seconds_now() / 5,

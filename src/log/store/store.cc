@@ -62,6 +62,10 @@ class LiveStore final : public Store {
   }
   const BlobReader& blobs() const override { return blobs_; }
   const Options& options() const override { return options_; }
+  std::shared_ptr<const std::vector<io::NamedFolder>> folders() const override {
+    const std::lock_guard lock(snapshot_mutex_);
+    return folders_;
+  }
 
   Diagnosis diagnosis() const override {
     const std::lock_guard lock(snapshot_mutex_);
@@ -132,8 +136,10 @@ class LiveStore final : public Store {
   bool unwatchable_ = false;  // some folder must be polled
   bool root_missing_ = false;
 
-  mutable std::mutex snapshot_mutex_;  // guards: snapshot_, diagnosis_
+  mutable std::mutex snapshot_mutex_;  // guards: snapshot_, folders_, diagnosis_
   std::shared_ptr<const Snapshot> snapshot_;
+  std::shared_ptr<const std::vector<io::NamedFolder>> folders_ =
+      std::make_shared<std::vector<io::NamedFolder>>();
   Diagnosis diagnosis_;
 
   std::mutex loaded_mutex_;  // guards: loaded_
@@ -275,8 +281,11 @@ bool LiveStore::rescan() {
     total_bytes_ = found.bytes;
     total_files_ = found.files;
   }
+  auto folders =
+      std::make_shared<const std::vector<io::NamedFolder>>(io::named_folders(found, roots_));
   {
     const std::lock_guard lock(snapshot_mutex_);
+    folders_ = std::move(folders);
     diagnosis_.folders = found.folders.size();
     diagnosis_.files = found.files;
     diagnosis_.bytes = found.bytes;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "io/scan.h"
 #include "log/model/snapshot.h"
 
 namespace sonde::store {
@@ -64,6 +65,9 @@ class Store {
   virtual const BlobReader& blobs() const = 0;
   virtual Diagnosis diagnosis() const = 0;
   virtual const Options& options() const = 0;
+  // The folders the last look came by, for those who seek other files than events: nobody else
+  // walks the log directory. Folders of object stores are not among them.
+  virtual std::shared_ptr<const std::vector<io::NamedFolder>> folders() const = 0;
 
   // Blocks until the first pass over all files is done; progress() is called about ten times a
   // second.
