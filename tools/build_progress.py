@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import time
+from typing import TextIO
 
 STATUS = re.compile(r"^@(\d+)/(\d+)@ (.*)")
 QUIET_S = 20.0  # between two lines where nothing can be written over
@@ -27,14 +28,14 @@ def line_of(done: int, total: int, elapsed_s: float) -> str:
     return f"building: {100 * done // max(total, 1)} % ({done} of {total}{remaining(done, total, elapsed_s)})"
 
 
-def build(folder: str, target: str, out) -> int:
+def build(folder: str, target: str, out: TextIO) -> int:
     environment = os.environ | {"NINJA_STATUS": "@%f/%t@ "}
     command = ["cmake", "--build", folder, "--target", target]
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment)
     start = last = time.monotonic()
     terminal = out.isatty()
     drawn = steps = 0
-    for line in run.stdout:
+    for line in run.stdout or []:
         found = STATUS.match(line)
         now = time.monotonic()
         if found:

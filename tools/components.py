@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPONENTS = json.loads((ROOT / "tools" / "components.json").read_text())
@@ -22,7 +23,7 @@ SYSTEM = {"dl", "m", "pthread", "rt", "c"}  # of the machine, not carried
 OWN_HEADERS = re.compile(r"^(?:doctest|rapidcheck)")  # tests only
 
 
-def package_of(component: dict) -> tuple[str, str] | None:
+def package_of(component: dict[str, Any]) -> tuple[str, str] | None:
     """The Debian package on this machine and its version."""
     for name in component.get("packages", []):
         run = subprocess.run(["dpkg-query", "-W", "-f=${Version}", name], capture_output=True, text=True)
@@ -36,10 +37,16 @@ def npm_version(name: str) -> str:
     return lock["packages"][f"node_modules/{name}"]["version"]
 
 
+def must_match(pattern: str, text: str, flags: int = 0) -> re.Match[str]:
+    if found := re.search(pattern, text, flags):
+        return found
+    sys.exit(f"components: nothing matches {pattern}")
+
+
 def boost_text(text: str) -> str:
     """Boost's list of two megabytes of copyright lines, reduced to the licence they all are under."""
-    found = re.search(r"\n(License: BSL-1\.0\n(?: .*\n)+)", text)
-    return "Boost C++ libraries, copyright of their authors as named in each header.\n\n" + found[1]
+    licence = must_match(r"\n(License: BSL-1\.0\n(?: .*\n)+)", text)[1]
+    return "Boost C++ libraries, copyright of their authors as named in each header.\n\n" + str(licence)
 
 
 def collect() -> None:
@@ -48,7 +55,10 @@ def collect() -> None:
         if "npm" in component:
             text = next((ROOT / "web/node_modules" / component["npm"]).glob("LICENSE*")).read_text()
         else:
-            name, _ = package_of(component)
+            package = package_of(component)
+            if package is None:
+                sys.exit(f"components: no package of {component['name']} is installed")
+            name = package[0]
             text = Path(f"/usr/share/doc/{name}/copyright").read_text(errors="replace")
         if component["name"] == "boost":
             text = boost_text(text)
@@ -57,7 +67,7 @@ def collect() -> None:
         (LICENSES / f"{name}.txt").write_text(Path(f"/usr/share/common-licenses/{file}").read_text().rstrip() + "\n")
 
 
-def sbom(version: str) -> dict:
+def sbom(version: str) -> dict[str, Any]:
     parts = []
     for component in COMPONENTS:
         if "npm" in component:
@@ -80,8 +90,8 @@ def sbom(version: str) -> dict:
 def linked(build: Path) -> set[str]:
     """Names of the archives in the program's link line."""
     text = (build / "build.ninja").read_text()
-    rule = re.search(r"^build sonde: .*?(?=^build )", text, re.M | re.S)[0]
-    line = re.search(r"LINK_LIBRARIES = (.*)", rule)[1]
+    rule = must_match(r"^build sonde: .*?(?=^build )", text, re.M | re.S)[0]
+    line = must_match(r"LINK_LIBRARIES = (.*)", rule)[1]
     return {re.sub(r"^lib|\.a$|\.so$", "", Path(word).name) for word in line.split() if word.startswith("/")} - SYSTEM
 
 

@@ -72,11 +72,9 @@ REASONS = [
 Counts = collections.namedtuple("Counts", "passed failed skipped")
 
 
-def last(pattern: re.Pattern, text: str):
-    found = None
-    for found in pattern.finditer(text):
-        pass
-    return found
+def last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    found = list(pattern.finditer(text))
+    return found[-1] if found else None
 
 
 def counted(output: str) -> Counts | None:
@@ -92,15 +90,15 @@ def counted(output: str) -> Counts | None:
     return None
 
 
-def reasons(output: str) -> collections.Counter:
-    why = collections.Counter()
+def reasons(output: str) -> collections.Counter[str]:
+    why: collections.Counter[str] = collections.Counter()
     for pattern in REASONS:
         for number, text in pattern.findall(output):
             why[text.strip()] += int(number or 1)
     return why
 
 
-def judge(output: str, code: int) -> tuple[Counts, collections.Counter, str]:
+def judge(output: str, code: int) -> tuple[Counts, collections.Counter[str], str]:
     """The counts of a suite, why tests were skipped, and what is wrong with the suite as a whole."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
     found, why = counted(plain), reasons(plain)
@@ -135,7 +133,7 @@ def run_suite(command: list[str], environment: dict[str, str]) -> Counts:
     return counts
 
 
-def chosen(options) -> list[tuple[str, list[str]]]:
+def chosen(options: argparse.Namespace) -> list[tuple[str, list[str]]]:
     """The suites to run; with --changed those that a difference to the base can touch, browser tests by file."""
     rows = [row for row in SUITES if not options.names or any(n in row[0] for n in options.names)]
     if not options.changed:

@@ -38,7 +38,7 @@ class Recorder:
         self._declare(name, "tap", stack)
         self._declare(f"{name}/grad", "gradient", stack)
 
-        @jax.custom_vjp
+        @jax.custom_vjp  # type: ignore[untyped-decorator]
         def passing(value: Any) -> Any:
             jax.debug.callback(self._take, value, name=name)
             return value
@@ -91,7 +91,7 @@ MOST_REPLAYS = 3
 _INNER = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 
 
-@jax.jit
+@jax.jit  # type: ignore[untyped-decorator]
 def _all_finite(leaves: list[Any]) -> Any:
     return jax.numpy.stack([jax.numpy.isfinite(leaf).all() for leaf in leaves]).all()
 
@@ -130,7 +130,7 @@ class Checked:
             if len(self.alerts) <= MOST_REPLAYS:
                 try:
                     self._replay(number, args, kwargs)
-                except Exception as error:  # noqa: BLE001
+                except Exception as error:
                     self.writer._fail(f"the replay of call {number} failed: {error}")
         return out
 

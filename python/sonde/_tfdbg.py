@@ -43,7 +43,7 @@ MOST_SOURCE_BYTES = 4 << 20
 _LIBRARY = ("site-packages", "dist-packages", f"{os.sep}lib{os.sep}python3", "<frozen", "<string>")
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
-Frame = tuple  # (path, line, function)
+Frame = tuple[str, int, str]  # path, line, function
 
 
 def is_own(path: str) -> bool:
@@ -53,7 +53,7 @@ def is_own(path: str) -> bool:
 
 def user_stack(depth: int = 1) -> tuple[Frame, ...]:
     """The caller's own frames, outermost first; library frames are left out."""
-    frames = []
+    frames: list[Frame] = []
     frame: Any = sys._getframe(depth)
     while frame is not None and len(frames) < 64:
         path = frame.f_code.co_filename
@@ -63,7 +63,7 @@ def user_stack(depth: int = 1) -> tuple[Frame, ...]:
     return tuple(reversed(frames))
 
 
-class Stats(tuple):
+class Stats(tuple[Any, ...]):
     """What _sonde.tensor_stats counts: size, -inf, +inf, nan, negative, zero, positive, rms, min, max, mean, subnormal,
     beyond fp16, bf16, fp8, exponents."""
 

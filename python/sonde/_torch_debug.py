@@ -336,7 +336,7 @@ class Watch:
                 return
             # The place of an op is written once.
             stack = () if self.writer.has_op(self._graph, name) else user_stack(2)
-            known = {self._made.get(_storage(t)) for t in args if isinstance(t, torch.Tensor)} - {None}
+            known = {made for t in args if isinstance(t, torch.Tensor) and (made := self._made.get(_storage(t)))}
             self._row(type(module).__name__, name, [f"{k}:0" for k in sorted(known)], stack, first)
             self._made[_storage(first)] = name
             if first.requires_grad:
@@ -385,7 +385,7 @@ class Watch:
             self._replays += 1
             try:
                 self._replay(step)
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:
                 self.writer._fail(f"the replay of step {step} failed: {error}")
         self.writer.flush()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -172,13 +172,13 @@ def graph(
     Never raises: a model that cannot be traced is exported, or drawn as the tree of its modules.
     """
     first = ""
-    ways = [lambda: _traced(model, args, verbose, use_strict_trace), lambda: _exported(model, args), lambda: _module_tree(model)]
+    ways: list[Callable[[], Any]] = [lambda: _traced(model, args, verbose, use_strict_trace), lambda: _exported(model, args), lambda: _module_tree(model)]
     names = ["traced", "exported graph", "module tree"]
     with _evaluating(model):
         for way, name in zip(ways, names, strict=True):
             try:
                 nodes = way()
-            except Exception as problem:  # noqa: BLE001 - torch raises what the model's own code raises
+            except Exception as problem:
                 first = first or f"{type(problem).__name__}: {str(problem).strip().splitlines()[0] if str(problem) else ''}"
                 continue
             if not nodes:

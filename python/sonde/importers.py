@@ -48,7 +48,7 @@ class ImportedRun:
         """Keeps the numbers of a nested dict, tags joined by '/'; texts are kept as text."""
         numbers: dict[str, float] = {}
         for tag, value in _flat(values):
-            if isinstance(value, bool) or (isinstance(value, (int, float))):
+            if isinstance(value, (bool, int, float)):
                 numbers[tag] = float(value)
             elif value in ("NaN", "Infinity", "-Infinity"):
                 numbers[tag] = float(value.replace("Infinity", "inf"))

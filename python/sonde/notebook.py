@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ._program import program
+import itertools
 
 _KEYS = {
     "version": str,
@@ -152,7 +153,7 @@ _tokens: dict[int, str] = {}  # of the servers started here, by process
 def _is_open(arguments: Sequence[str]) -> bool:
     """Whether the arguments make the server listen beyond this machine."""
     text = " ".join(arguments)
-    hosts = [b for a, b in zip(arguments, arguments[1:]) if a == "--host"]
+    hosts = [b for a, b in itertools.pairwise(arguments) if a == "--host"]
     hosts += [a.split("=", 1)[1] for a in arguments if a.startswith("--host=")]
     return "--bind_all" in text or any(h not in ("localhost", "127.0.0.1", "::1", "") for h in hosts)
 

@@ -194,7 +194,7 @@ class Watcher:
         """A capture that fails must not end a training: it warns, and the page says why."""
         try:
             call()
-        except Exception as problem:  # noqa: BLE001
+        except Exception as problem:
             self._error = f"{type(problem).__name__}: {problem}"
             self._profile = None
             warnings.warn(f"sonde.profile: no capture: {self._error}", stacklevel=3)

@@ -191,7 +191,7 @@ class Run:
             os.makedirs(self.dir, exist_ok=True)
         self.name = name or self._before.get("name") or self.id
         self._created = float(self._before.get("created") or time.time())
-        self._writer = _sonde.Writer(self.dir) if writer is None else writer
+        self._writer: Any = _sonde.Writer(self.dir) if writer is None else writer
         self._native = self._writer if writer is None else self._native_of(writer)
         self._step = self._next_step() if self._before else 0
         self._said_config = bool(self._before)

@@ -24,7 +24,8 @@ import tempfile
 import threading
 import types
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
+from collections.abc import Callable
 
 __all__ = ["Session", "log", "start"]
 
@@ -59,10 +60,10 @@ def start(
 class Session:
     """A running page: `url`, `close()`; shows itself in a notebook. Ends with the process."""
 
-    def __init__(self, table: _Table, models: dict[str, Callable[[list[dict]], dict]], *, label: str | None, predictions: Any, labels: list[str] | None,
+    def __init__(self, table: _Table, models: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]], *, label: str | None, predictions: Any, labels: list[str] | None,
                  positive: str | None, task: str | None, name: str, port: int, asked: list[str]) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="sonde-whatif-"))
-        self._program: subprocess.Popen | None = None
+        self._program: subprocess.Popen[str] | None = None
         self._server = _serve(models) if models else None
         try:
             config = _config(self._folder, table, label, name, positive)
@@ -207,7 +208,7 @@ class _Table:
         if self.rows == 0:
             raise ValueError("there are no examples")
 
-    def given(self, rows: list[dict], names: list[str]) -> Any:
+    def given(self, rows: list[dict[str, Any]], names: list[str]) -> Any:
         """Rows as the user's function expects them."""
         if self.form == "frame":
             import pandas
@@ -341,10 +342,10 @@ def _name_of(one: Any) -> str:
     return name if name and name != "<lambda>" else type(owner).__name__ if owner is not one or not callable(one) else "model"
 
 
-def _predictor(one: Any, table: _Table, names: list[str], attributions: Callable[..., Any] | None) -> Callable[[list[dict]], dict]:
+def _predictor(one: Any, table: _Table, names: list[str], attributions: Callable[..., Any] | None) -> Callable[[list[dict[str, Any]]], dict[str, Any]]:
     function, form = _function_of(one)
 
-    def ask(rows: list[dict]) -> dict:
+    def ask(rows: list[dict[str, Any]]) -> dict[str, Any]:
         examples = table.given(rows, names) if form is None else _matrix(rows, names)
         answer = function(examples)
         out = dict(answer) if isinstance(answer, dict) and "predictions" in answer else {"predictions": answer}
@@ -377,7 +378,7 @@ def _function_of(one: Any) -> tuple[Callable[[Any], Any], str | None]:
     raise TypeError(f"{kind} cannot predict: give a function, or an object with predict or predict_proba")
 
 
-def _matrix(rows: list[dict], names: list[str]) -> Any:
+def _matrix(rows: list[dict[str, Any]], names: list[str]) -> Any:
     import numpy
 
     return numpy.array([[_number(row.get(n)) for n in names] for row in rows], dtype=numpy.float32)
@@ -412,7 +413,7 @@ def _run_onnx(session: Any, matrix: Any) -> Any:
     return best
 
 
-def _scores(answer: Any, rows: int) -> list:
+def _scores(answer: Any, rows: int) -> list[Any]:
     if hasattr(answer, "detach"):
         answer = answer.detach().cpu().numpy()
     if hasattr(answer, "numpy"):
@@ -428,7 +429,7 @@ class _Server:
 
     def __init__(self) -> None:
         self.token = secrets.token_urlsafe(32)
-        self.paths: dict[str, Callable[[list[dict]], dict]] = {}
+        self.paths: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]] = {}
         self._one = threading.Lock()
         outer = self
 

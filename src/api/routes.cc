@@ -123,7 +123,6 @@ int status_of(Code code) {
     case Code::kInvalid:
       return 400;
     case Code::kCorrupt:
-      return 422;
     case Code::kUnsupported:
       return 422;
     case Code::kIo:

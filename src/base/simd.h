@@ -38,6 +38,7 @@ inline Width widest() {
 #define SONDE_INLINE inline __attribute__((always_inline))
 
 #if defined(__x86_64__)
+// NOLINTBEGIN(bugprone-macro-parentheses): a type and lists with parentheses of their own
 #define SONDE_KERNEL(type, name, parameters, arguments)                                            \
   __attribute__((target("avx512f,avx512vl,avx512dq,avx2,fma"))) static type name##_16 parameters { \
     return name<16> arguments;                                                                     \
@@ -55,6 +56,7 @@ inline Width widest() {
         return name<4> arguments;                                                                  \
     }                                                                                              \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 #else
 #define SONDE_KERNEL(type, name, parameters, arguments) \
   static type name##_widest parameters { return name<4> arguments; }

@@ -24,6 +24,7 @@ void give_way(int niceness) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): once a pool, mostly from a literal
 ThreadPool::ThreadPool(std::string name, size_t threads, int niceness) {
   for (size_t i = 0; i < std::max<size_t>(threads, 1); ++i) {
     threads_.emplace_back([this, niceness, thread_name = name + "-" + std::to_string(i)] {

@@ -68,14 +68,14 @@ Result<std::string> token_of_file(const std::string& path) {
       return fail(Code::kForbidden,
                   fmt::format("others can read the token in {}; run chmod 600 {}", path, path));
     }
-    std::string token(trimmed(std::string_view(text, size > 0 ? static_cast<size_t>(size) : 0)));
+    const auto token = trimmed(std::string_view(text, size > 0 ? static_cast<size_t>(size) : 0));
     if (token.size() < 16) {
       return fail(Code::kInvalid,
                   fmt::format("the token in {} is shorter than 16 characters", path));
     }
-    return token;
+    return std::string(token);
   }
-  const std::string token = http::random_token();
+  std::string token = http::random_token();
   const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (made < 0) {
     return fail(Code::kIo, fmt::format("cannot write the token to {}: {}", path,

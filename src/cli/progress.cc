@@ -43,7 +43,7 @@ std::string progress_text(const store::LoadProgress& p, std::chrono::duration<do
 
 ProgressLine::ProgressLine(const store::Store& store,
                            std::function<void(const store::Snapshot&)> done)
-    : thread_([&store, done = std::move(done)](std::stop_token stop) {
+    : thread_([&store, done = std::move(done)](const std::stop_token& stop) {
         name_this_thread("progress");
         const bool is_terminal = isatty(STDERR_FILENO) == 1;
         const auto start = std::chrono::steady_clock::now();

@@ -169,7 +169,7 @@ class Builder {
       if (item.kind != ItemKind::kScope || *at == 0) continue;
       const auto found = structures.find(hashes[*at]);
       if (found->second == 1) continue;
-      if (numbers_.count(found->first) == 0) numbers_[found->first] = next++;
+      if (!numbers_.contains(found->first)) numbers_[found->first] = next++;
       item.structure = numbers_[found->first];
     }
   }

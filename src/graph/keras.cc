@@ -139,6 +139,7 @@ class Converter {
     }
     std::vector<std::string>& ends = outputs_[name];
     if (is_functional) {
+      // NOLINTNEXTLINE(readability-suspicious-call-argument): the model's name is the scope here
       for (const std::string& output : outputs) ends.push_back(scoped(name, output));
     } else {
       const JsonValue* last = layers.items.back().find("config");

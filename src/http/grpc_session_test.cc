@@ -92,7 +92,7 @@ TEST_CASE("gRPC server: a request that is not one whole message is refused") {
       frame(1, 4, 1,
             literal(":method", "POST") + literal(":scheme", "http") + literal(":path", "/s/M") +
                 literal(":authority", "x") + literal("content-type", "application/grpc"));
-  for (const std::string body :
+  for (const std::string& body :
        {std::string(), std::string("\0\0\0", 3), std::string("\0\0\0\0\x09short", 10),
         std::string("\1\0\0\0\1z", 6)}) {
     http::GrpcSession server;

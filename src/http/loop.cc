@@ -1,6 +1,7 @@
 #include "http/loop.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace sonde::http {
@@ -22,12 +23,13 @@ bool Loop::add(std::shared_ptr<Session> session) {
     shared_.site.metrics().refused_connections.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
-  sessions_.push_back(session);
-  session->place_ = std::prev(sessions_.end());
+  sessions_.push_back(std::move(session));
+  Session& added = *sessions_.back();
+  added.place_ = std::prev(sessions_.end());
   shared_.site.metrics().connections.fetch_add(1, std::memory_order_relaxed);
   shared_.site.metrics().open_connections.fetch_add(1, std::memory_order_relaxed);
   if (!ticking_) tick();
-  session->start();
+  added.start();
   return true;
 }
 
@@ -46,6 +48,7 @@ void Loop::touch(Session& session) {
 bool Loop::evict_idle() {
   const auto idle = std::ranges::find_if(sessions_, [](auto& s) { return s->is_idle(); });
   if (idle == sessions_.end()) return false;
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): close() takes it out of the list
   const std::shared_ptr<Session> session = *idle;
   session->close();
   return true;

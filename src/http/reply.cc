@@ -68,8 +68,9 @@ std::string_view reason(int status) {
       return "Insufficient Storage";
     case 505:
       return "HTTP Version Not Supported";
+    default:
+      return "Status";
   }
-  return "Status";
 }
 
 // The Date line, made once a second and thread.

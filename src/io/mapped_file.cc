@@ -120,10 +120,10 @@ Result<std::string> gunzipped(Bytes packed, uint64_t limit_bytes, std::string* d
           stream.avail_in >= 2 && stream.next_in[0] == 0x1f && stream.next_in[1] == 0x8b;
       if (!another) break;  // anything else after a member is padding
       inflateReset(&stream);
-    } else if (status != Z_OK && status != Z_BUF_ERROR) {
-      break;
-    } else if (status == Z_BUF_ERROR && stream.avail_in == 0 && taken == packed.size()) {
-      break;
+    } else if (status != Z_OK) {
+      const bool wants_room =
+          status == Z_BUF_ERROR && (stream.avail_in != 0 || taken != packed.size());
+      if (!wants_room) break;
     }
   }
   inflateEnd(&stream);

@@ -150,7 +150,7 @@ class Finder {
           const auto rank = [&](size_t r) {
             return std::pair(-level(data_.traces[r].bad), static_cast<int64_t>(r));
           };
-          if (!up || rank(*row) < rank(*up)) up = *row;
+          if (!up || rank(*row) < rank(*up)) up = row;
         }
         if (!up) break;
         path.push_back(*up);

@@ -38,9 +38,9 @@ struct Predictions {
 struct PredictionColumns {
   std::string model = "model";
   std::vector<std::string> columns;
-  std::vector<std::string> labels;  // of the columns, in their order; empty: from the column names
-  std::string task;                 // "", "regression", "binary", "multiclass"
-  std::string positive;             // binary: the label that the score speaks of
+  std::vector<std::string> labels = {};  // of the columns, in order; empty: from their names
+  std::string task = {};                 // "", "regression", "binary", "multiclass"
+  std::string positive = {};             // binary: the label that the score speaks of
 };
 // kNotFound or kInvalid naming the column. `truth` may be null.
 Result<Predictions> predictions_from(const Dataset& data, const PredictionColumns& from,

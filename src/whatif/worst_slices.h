@@ -18,7 +18,7 @@ struct WorstOptions {
   size_t min_support = 30;  // examples
   size_t count = 20;        // groups to return
   size_t buckets = 4;       // of a number, of equal frequency
-  std::vector<std::string> skip;
+  std::vector<std::string> skip = {};
   ThreadPool* pool = nullptr;
 };
 

@@ -62,7 +62,7 @@ ATTACKS = [
     f"<a href='JaVaScRiPt:{HIT}'>click</a>",
     f"<a href=\"java\x00script:{HIT}\">click</a>",
     f"<a href=\"vbscript:{HIT}\">click</a>",
-    f"<a href=\"data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==\">click</a>",
+    "<a href=\"data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==\">click</a>",
     f"<a title='\"><img src=x onerror={HIT}>' href=#>click</a>",
     f"<a href=\"x\" title=\"a&quot; onmouseover={HIT} b=&quot;\">hover</a>",
     f"[click](javascript:{HIT})",

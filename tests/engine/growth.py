@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+import itertools
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = os.environ.get("SONDE_TESTS", str(ROOT / "build/release/sonde_tests"))
@@ -33,7 +34,7 @@ def main():
     passed, failed = 0, 0
     for name in names:
         counts = [instructions(name, size) for size in SIZES]
-        factors = [later / max(1, earlier) for earlier, later in zip(counts, counts[1:])]
+        factors = [later / max(1, earlier) for earlier, later in itertools.pairwise(counts)]
         # The last doubling decides: what a constant part hides at first shows there.
         good = counts[0] > 1000 and max(factors[-2:]) <= FACTOR
         passed, failed = passed + good, failed + (not good)

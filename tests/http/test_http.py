@@ -56,7 +56,7 @@ def test_health_and_metrics(server):
     assert "sonde_http_requests_total{code=\"2xx\"}" in text
     assert "process_resident_memory_bytes" in text
     for line in text.splitlines():
-        assert line.startswith("#") or len(line.rsplit(" ", 1)) == 2 and float(line.rsplit(" ", 1)[1]) >= 0
+        assert line.startswith("#") or (len(line.rsplit(" ", 1)) == 2 and float(line.rsplit(" ", 1)[1]) >= 0)
 
 
 def test_keep_alive_and_pipelining(server):
@@ -187,7 +187,7 @@ def test_idle_connections_cost_little_and_block_nobody(server):
     with contextlib.ExitStack() as stack:
         connections = [stack.enter_context(contextlib.closing(server.connect())) for _ in range(count)]
         until(lambda: f"sonde_http_connections {count}" in server.ask("/metrics").text
-              or int([x for x in server.ask("/metrics").text.splitlines() if x.startswith("sonde_http_connections ")][0].split()[1]) >= count)
+              or int(next(x for x in server.ask("/metrics").text.splitlines() if x.startswith("sonde_http_connections ")).split()[1]) >= count)
         assert server.ask("/healthz").status == 200
         assert (server.rss_mb() - before) * 1024 / count < 16, "kB a connection"
         for connection in (connections[0], connections[count // 2], connections[-1]):
@@ -208,7 +208,7 @@ def test_path_prefix_and_experiment():
 
 def test_token():
     with running("--auth", "token") as server:
-        address, token = server.url.split("?token=")
+        _address, token = server.url.split("?token=")
         assert len(token) == 32
         browser = {"Accept": "text/html"}
         denied = server.ask("/", headers=browser)

@@ -57,7 +57,6 @@ HOW RAW OUTPUTS BECOME NEUTRAL
 import argparse
 import glob
 import gzip
-import io
 import json
 import math
 import os
@@ -186,7 +185,7 @@ def conv_tree(out, raw):
             seen = {c: i for i, c in enumerate(cols)}
 
             def walk(n, path, depth):
-                p = path + [str(n.get("name", ""))]
+                p = [*path, str(n.get("name", ""))]
                 row = {"path": " > ".join(p), "depth": depth}
                 for k, v in n.items():
                     if k in ("name", "children"):
@@ -352,7 +351,7 @@ def conv_digest(out, raw):
     out["tables"]["processes"] = {"columns": ["process", "events", "total_dur_us"],
                                   "rows": [[k, v[0], round(v[1], 6)] for k, v in sorted(procs.items())]}
     out["tables"]["threads"] = {"columns": ["process", "tid", "thread", "events", "total_dur_us", "first_ts_us", "last_end_us"],
-                                "rows": [list(k) + [v[0], round(v[1], 6), fin(v[2]), fin(v[3])]
+                                "rows": [[*list(k), v[0], round(v[1], 6), fin(v[2]), fin(v[3])]
                                          for k, v in sorted(threads.items())]}
     out["tables"]["names"] = {"columns": ["process", "thread", "name", "count", "total_dur_us", "min_dur_us", "max_dur_us"],
                               "rows": names}
@@ -429,7 +428,7 @@ def same(g, c, rel, rnd):
         if not is_num(c):
             return False
         if isinstance(g, int) and isinstance(c, int):
-            return g == c or abs(g - c) <= rel * max(abs(g), abs(c)) and max(abs(g), abs(c)) > 1 / rel
+            return g == c or (abs(g - c) <= rel * max(abs(g), abs(c)) and max(abs(g), abs(c)) > 1 / rel)
         if math.isnan(g) or math.isnan(c):
             return math.isnan(g) and math.isnan(c)
         if g == c:
@@ -457,7 +456,7 @@ def same(g, c, rel, rnd):
 
 def key_columns(cols, rows, soft):
     cand = []
-    for i, c in enumerate(cols):
+    for i, _c in enumerate(cols):
         if i in soft:
             continue
         vals = [r[i] for r in rows if i < len(r)]
@@ -468,7 +467,7 @@ def key_columns(cols, rows, soft):
     for n, i in cand:
         if n < 2:
             break
-        trial = chosen + [i]
+        trial = [*chosen, i]
         d = len({tuple(r[j] for j in trial) for r in rows})
         if d > best:
             chosen, best = trial, d

@@ -48,8 +48,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-import compare_profile  # noqa: E402
-import goldens_torch  # noqa: E402
+import compare_profile
+import goldens_torch
 
 ROOT = HERE.parent.parent
 NEEDED_SHARE = 0.95
@@ -70,7 +70,7 @@ FAMILIES = [
     (CUDA, ["pod_viewer"], ["level0fix.classic215.", "classic215."]),
     (CUDA, ["memory_profile", "tf_data_bottleneck_analysis"], ["classic215."]),
     (CUDA, ["roofline_model"], ["level0fix.xprof."]),
-    (TENSORFLOW, CLASSIC + ["tf_data_bottleneck_analysis"], ["classic215."]),
+    (TENSORFLOW, [*CLASSIC, "tf_data_bottleneck_analysis"], ["classic215."]),
     (XLA, CLASSIC, [""]),
     (TENSORFLOW + XLA, XLA_TOOLS, [""]),
     (CUDA + TENSORFLOW + XLA, ["xspace_digest"], [""]),
@@ -243,7 +243,7 @@ def cut(candidate, rule, only_sonde):
         if seen[kind] <= rule["cut"]["at"]:
             kept.append(row)
     if rule["cut"].get("close_ranks"):
-        kept = [row[:rank] + [n] + row[rank + 1:] for n, row in enumerate(kept, 1)]
+        kept = [[*row[:rank], n, *row[rank + 1:]] for n, row in enumerate(kept, 1)]
     only_sonde[rule["id"]] += len(table["rows"]) - len(kept)
     table["rows"] = kept
 
@@ -254,7 +254,7 @@ def prepare(golden, candidate, rules, used, only_sonde):
     for rule in rules:
         if "cut" in rule and candidate:
             cut(candidate, rule, only_sonde)
-        for name, table in candidate.get("tables", {}).items():
+        for table in candidate.get("tables", {}).values():
             for column in rule.get("rename", {}).get("columns", []):
                 if column in table["columns"]:
                     at = table["columns"].index(column)
@@ -263,11 +263,11 @@ def prepare(golden, candidate, rules, used, only_sonde):
                             row[at] = rule["rename"]["texts"][row[at]]
                             used[rule["id"]] += 1
         for table, column in rule.get("aside", []):
-            if table in golden["tables"]:
-                if column in golden["tables"][table]["columns"] and f"{table}.{column}" not in golden["soft"]:
-                    golden["soft"].append(f"{table}.{column}")
-                    aside += len(golden["tables"][table]["rows"])
-                    used[rule["id"]] += len(golden["tables"][table]["rows"])
+            named = f"{table}.{column}"
+            if table in golden["tables"] and column in golden["tables"][table]["columns"] and named not in golden["soft"]:
+                golden["soft"].append(named)
+                aside += len(golden["tables"][table]["rows"])
+                used[rule["id"]] += len(golden["tables"][table]["rows"])
     return aside
 
 

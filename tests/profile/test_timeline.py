@@ -128,7 +128,7 @@ def test_stack_sets_every_run_to_zero(five):
 
 def test_compat_merge_numbers_devices_once_and_ids_never_twice(five):
     merged = events("merge", *five, "--compat", "tf")
-    assert len([e for e in of_phase(merged, "M")]) == 7
+    assert len(list(of_phase(merged, "M"))) == 7
     ids = [e["id"] for e in of_phase(merged, "s")]
     assert sorted(ids) == list(range(15))
 

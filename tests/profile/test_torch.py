@@ -141,7 +141,7 @@ def test_ranks_of_a_folder_are_one_session(tmp_path):
 
 @needs_samples
 def test_a_slow_data_loader_is_the_first_finding_and_names_the_line():
-    first = [f for f in report(sample("torch_resnet50_w0"), "overview_page", "--span", "1")["findings"] if f["fired"]][0]
+    first = next(f for f in report(sample("torch_resnet50_w0"), "overview_page", "--span", "1")["findings"] if f["fired"])
     assert first["id"] == "IN-WAIT"
     assert first["numbers"]["percent"] == pytest.approx(33.71, abs=0.01)  # of the median step; the mean is 33.37
     assert "num_workers" in first["change"]["diff"] and "pin_memory=True" in first["change"]["diff"]

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
-import components  # noqa: E402
+import components
 
 BUILD = ROOT / "build" / "release"
 

@@ -1,7 +1,6 @@
 """The install step of ./run and ./test on machines that do not exist: stand-ins for apt-get, apt-cache, dpkg-query, id and
 sudo answer as a distribution would, and what would be installed, or what is said instead, is compared."""
 
-import os
 import subprocess
 from pathlib import Path
 

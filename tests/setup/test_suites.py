@@ -7,8 +7,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
-import suites  # noqa: E402
-import touched  # noqa: E402
+import suites
+import touched
 
 DOCTEST = "[doctest] test cases:     272 |     272 passed | 0 failed | 3 skipped\n[doctest] Status: SUCCESS!\n"
 # output, exit code, (passed, failed, skipped), a reason, a complaint

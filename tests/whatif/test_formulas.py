@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from served import Served
+import itertools
 
 
 def table(path, columns):
@@ -52,7 +53,7 @@ def average_precision(label, score):
 
 def original_area(points):
     """Over points in the order of falling thresholds, with the minimum of two heights as the base."""
-    return sum((b[0] - a[0]) * min(a[1], b[1]) + (b[0] - a[0]) * (b[1] - a[1]) / 2 for a, b in zip(points, points[1:]))
+    return sum((b[0] - a[0]) * min(a[1], b[1]) + (b[0] - a[0]) * (b[1] - a[1]) / 2 for a, b in itertools.pairwise(points))
 
 
 def test_thresholds_of_every_slice(binary):
@@ -105,13 +106,13 @@ def test_strategies_of_the_original(binary, ratio):
     server, data = binary
     names = list(dict.fromkeys(data["group"]))
     sweeps = [[counts(data["label"][data["group"] == g], data["score"][data["group"] == g], k) for k in range(101)] for g in names]
-    cost = lambda c: c[1] * ratio + c[3]  # noqa: E731
+    cost = lambda c: c[1] * ratio + c[3]
     measures = {
         "demographic_parity": lambda c: (c[0] + c[1]) / sum(c),
         "equal_opportunity": lambda c: c[0] / (c[0] + c[3]),
         "equal_accuracy": lambda c: (c[0] + c[2]) / sum(c),
     }
-    last_min = lambda values: max(i for i, v in enumerate(values) if v == min(values))  # noqa: E731
+    last_min = lambda values: max(i for i, v in enumerate(values) if v == min(values))
     want = {
         "single_threshold": [last_min([sum(cost(s[k]) for s in sweeps) for k in range(101)])] * len(names),
         "group_thresholds": [last_min([cost(c) for c in s]) for s in sweeps],
@@ -135,7 +136,7 @@ def test_strategies_of_the_original(binary, ratio):
 def test_equalised_odds_leaves_no_larger_gap_than_one_threshold(binary):
     server, _ = binary
     strategies = {s["name"]: s for s in server.post("performance", {"slices": ["group"]})["strategies"]}
-    gap = lambda s: max(s["gaps"]["recall"], s["gaps"]["false_positive_rate"])  # noqa: E731
+    gap = lambda s: max(s["gaps"]["recall"], s["gaps"]["false_positive_rate"])
     assert strategies["equalised_odds"]["gap"] == pytest.approx(gap(strategies["equalised_odds"]))
     assert gap(strategies["equalised_odds"]) <= max(gap(strategies["single_threshold"]), 0.35)
 
@@ -155,7 +156,7 @@ def test_distances(binary, metric):
     answer = server.post("nearest", {"row": row, "metric": metric, "k": 20})
     order = [i for i in np.argsort(want, kind="stable") if i != row][:20]
     assert [n["distance"] for n in answer["nearest"]] == pytest.approx([want[i] for i in order])
-    other = [i for i in np.argsort(want, kind="stable") if (data["score"][i] >= 0.5) != (data["score"][row] >= 0.5)][0]
+    other = next(i for i in np.argsort(want, kind="stable") if (data["score"][i] >= 0.5) != (data["score"][row] >= 0.5))
     assert answer["counterfactual"]["distance"] == pytest.approx(want[other])
 
 

@@ -5,6 +5,7 @@ import json
 import struct
 import threading
 import time
+from typing import ClassVar
 
 import pytest
 from served import Served
@@ -13,7 +14,7 @@ from served import Served
 class StandIn(http.server.BaseHTTPRequestHandler):
     """Speaks TensorFlow Serving's and KServe's REST; the model says x/10 for the feature x."""
 
-    asked: list = []
+    asked: ClassVar[list] = []
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -57,7 +58,7 @@ def data(tmp_path):
 
 def finished(server, name):
     for _ in range(200):
-        status, answer = server.ask(f"whatif/{server.only_set()}")
+        _status, answer = server.ask(f"whatif/{server.only_set()}")
         model = next(m for m in answer["models"] if m["name"] == name)
         if not model["asking"]:
             return model

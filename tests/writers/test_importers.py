@@ -100,7 +100,7 @@ def test_plain_files(tmp_path, monkeypatch):
     problems = []
     importers.import_runs("a", "logs", problems)
     log = sonde.load("logs")
-    assert list(log["a/metrics", "loss"].steps) == [0, 100] and list(log["a/metrics", "val_loss"].values)[0] == 1.7
+    assert list(log["a/metrics", "loss"].steps) == [0, 100] and next(iter(log["a/metrics", "val_loss"].values)) == 1.7
     assert list(log["a/log", "loss"].steps) == [1, 2] and math.isnan(log["a/log", "loss"].values[1])
     assert float(log["a", "eval/loss"].values[0]) == 2.0 and float(log["a", "train/loss"].values[0]) == 1.0
     assert len(problems) == 1 and "odd.db" in problems[0]

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import types
+from typing import ClassVar
 
 import pytest
 import sonde.profile
@@ -12,7 +13,7 @@ from sonde.profile import REQUEST_FILE, WATCH_FILE
 
 
 class Profile:
-    made = []
+    made: ClassVar[list] = []
 
     def __init__(self, schedule, on_trace_ready, **options):
         self.schedule, self.ready, self.options, self.steps, self.state = schedule, on_trace_ready, options, 0, "made"

@@ -50,7 +50,7 @@ const std::vector<JsonValue>& items_of(const JsonValue* list) {
   return list ? list->items : none;
 }
 
-Result<JsonValue> ask(const Context& context, std::string_view method, std::string path,
+Result<JsonValue> ask(const Context& context, std::string_view method, const std::string& path,
                       std::vector<std::pair<std::string, std::string>> query, std::string body) {
   Request request;
   request.method = method;

@@ -47,7 +47,7 @@ std::vector<const Tool*> all_tools();
 const std::vector<JsonValue>& items_of(const JsonValue* list);
 
 // Asks one of the program's own routes. The error of the route becomes the tool's.
-Result<JsonValue> ask(const Context& context, std::string_view method, std::string path,
+Result<JsonValue> ask(const Context& context, std::string_view method, const std::string& path,
                       std::vector<std::pair<std::string, std::string>> query, std::string body);
 
 // Rows of a table as long as they fit: {"columns":[…],"rows":[[…]],"total":n,"left_out":"…"}.

@@ -28,7 +28,8 @@ void trim(std::list<Loaded>& kept, size_t most) {
   size_t count = 0;
   for (auto at = kept.begin(); at != kept.end(); ++at) {
     bytes += (*at)->bytes();
-    if (++count == 1 || (count <= most && bytes <= kKeptBytes)) continue;
+    ++count;
+    if (count == 1 || (count <= most && bytes <= kKeptBytes)) continue;
     kept.erase(at, kept.end());
     return;
   }

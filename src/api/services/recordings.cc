@@ -45,7 +45,7 @@ Result<Recording> Recordings::start(const Context& context, remote::Plan plan,
   entry->attempt_began = Clock::now();
   entries_.push_front(entry);
   if (entries_.size() > kKept) entries_.pop_back();
-  const Recording begun = copy_of(*entry);
+  Recording begun = copy_of(*entry);
   std::jthread before = std::move(thread_);  // is over, and joined below without the lock
   thread_ = std::jthread(
       [this, entry, plan = std::move(plan), prefix = chosen->name.empty() ? "" : chosen->name + "/",

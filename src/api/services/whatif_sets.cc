@@ -136,7 +136,7 @@ Result<std::string> WhatIfSets::keep(whatif::SetConfig config, whatif::Dataset d
   auto set = whatif::LoadedSet::of(std::move(config), std::move(data));
   const std::lock_guard lock(mutex_);
   if (dropped_.size() >= kMaxDropped) dropped_.erase(dropped_.begin());
-  const std::string id = fmt::format("dropped-{:06}", next_++);
+  std::string id = fmt::format("dropped-{:06}", next_++);
   dropped_[id] = std::move(set);
   return id;
 }

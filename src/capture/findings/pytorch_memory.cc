@@ -21,7 +21,7 @@ void memory_growth(const HostAnalysis& host, Rules& r) {
   const Capture& c = host.pytorch();
   if (c.memory.empty() || c.steps.size() < kStepsOfALeak) return;
   const Memory memory = memory_of(c);
-  for (uint16_t d = 0; d < memory.devices.size(); ++d) {
+  for (size_t d = 0; d < memory.devices.size(); ++d) {
     std::vector<double> at_end;  // MB held since the capture began, after each step
     double held = 0;
     size_t at = 0;

@@ -183,7 +183,7 @@ Json node_json(const Node& n, const Scale& scale) {
   const auto exact = [](double v) {
     return v == std::floor(v) && std::abs(v) < 9e15 ? Json(static_cast<int64_t>(v)) : Json(v);
   };
-  const auto count = [](double v) { return Json(static_cast<int64_t>(v + 0.5)); };
+  const auto count = [](double v) { return Json(static_cast<int64_t>(std::floor(v + 0.5))); };
   Json metrics = Json::object();
   metrics.set("flops", std::min(1.0, use) * share).set("uncappedFlops", use * share);
   metrics.set("bandwidthUtils",

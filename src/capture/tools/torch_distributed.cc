@@ -374,7 +374,7 @@ Result<Report> run(const Session& session, const Options& options) {
 }
 
 std::string missing(const Session& session) {
-  const std::string why = missing_capture(session);
+  std::string why = missing_capture(session);
   if (!why.empty()) return why;
   for (const HostAnalysis* host : workers(session, {})) {
     const Words words(host->trace());

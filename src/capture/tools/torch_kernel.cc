@@ -210,7 +210,7 @@ Result<Report> run(const Session& session, const Options& options) {
 }
 
 std::string missing(const Session& session) {
-  const std::string why = missing_capture(session);
+  std::string why = missing_capture(session);
   if (!why.empty()) return why;
   return holds(session, Kind::kKernel) ? "" : "no kernel in this capture";
 }

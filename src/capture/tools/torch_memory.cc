@@ -379,7 +379,7 @@ Result<Report> run(const Session& session, const Options& options) {
 }
 
 std::string missing(const Session& session) {
-  const std::string why = missing_capture(session);
+  std::string why = missing_capture(session);
   if (!why.empty()) return why;
   return holds(session, Kind::kMemory) ? "" : "no memory event: profile with profile_memory=True";
 }

@@ -227,7 +227,7 @@ Result<Report> run(const Session& session, const Options& options) {
 }
 
 std::string missing(const Session& session) {
-  const std::string why = missing_capture(session);
+  std::string why = missing_capture(session);
   if (!why.empty()) return why;
   return holds(session, Kind::kModule) ? "" : "no module call: profile with with_stack=True";
 }

@@ -38,7 +38,7 @@ Result<void> check(std::string_view command, Options& options) {
 
 Result<Options> parse(std::string_view command, const Args& args) {
   Options options;
-  std::string keep, align;
+  std::string keep;
   Flags flags(fmt::format("sonde timeline {}", command));
   flags.on("help", options.help);
   flags.on("h", options.help);

@@ -62,7 +62,7 @@ S3Config read_s3_config(const Environment& environment, const ReadText& read) {
     const auto found = section.find(key);
     return found == section.end() ? std::string() : found->second;
   };
-  const auto first = [](std::string a, std::string b) { return a.empty() ? b : a; };
+  const auto first = [](const std::string& a, const std::string& b) { return a.empty() ? b : a; };
 
   S3Config config;
   config.credentials.access_key = variable({"AWS_ACCESS_KEY_ID"});

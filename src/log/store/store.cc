@@ -46,7 +46,7 @@ class LiveStore final : public Store {
     auto empty = std::make_shared<Snapshot>();
     empty->progress.loading = true;
     snapshot_ = std::move(empty);
-    follower_ = std::jthread([this](std::stop_token stop) { follow(stop); });
+    follower_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });
   }
 
   ~LiveStore() override {

@@ -76,6 +76,7 @@ double time_of(const Writer::Time& wall_time) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the signature is part of the ABI
 Writer::Writer(const std::string& folder, WriterOptions options)
     : impl_(std::make_unique<Impl>(sink_options(folder, options), options.on_problem)) {
   if (options.create_now) impl_->sink.open();
@@ -156,7 +157,7 @@ const std::string& Writer::folder() const { return impl_->sink.folder(); }
 std::string Writer::path() const { return impl_->sink.path(); }
 
 std::string Writer::problem() const {
-  const std::string disk = impl_->sink.state().problem;
+  std::string disk = impl_->sink.state().problem;
   if (!disk.empty()) return disk;
   std::lock_guard lock(impl_->mutex);
   return impl_->last_problem;

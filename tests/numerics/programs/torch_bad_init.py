@@ -23,7 +23,7 @@ torch.manual_seed(5)
 model = Net()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 watch = sonde.debug.watch(model, optimizer, logdir=sys.argv[1])
-for i in range(3):
+for _i in range(3):
     optimizer.zero_grad()
     model(torch.randn(4, 8)).mean().backward()
     optimizer.step()

@@ -24,7 +24,7 @@ torch.manual_seed(7)
 model = Net()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 watch = sonde.debug.watch(model, optimizer, logdir=sys.argv[1], every=2)
-for i in range(10):
+for _i in range(10):
     optimizer.zero_grad()
     x = torch.randn(16, 8)
     (model(x) - x.sum(1, keepdim=True)).pow(2).mean().backward()

@@ -22,7 +22,7 @@ torch.manual_seed(6)
 model = Recurrent()
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 watch = sonde.debug.watch(model, optimizer, logdir=sys.argv[1])
-for i in range(2):
+for _i in range(2):
     optimizer.zero_grad()
     model(torch.rand(3, 60, 4) + 1).mean().backward()
     optimizer.step()

@@ -8,7 +8,7 @@ from torch import nn
 from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
 from torch.utils.data import DataLoader, Dataset
 
-from recording import Clock, Programs, busy, each_call_ms
+from recording import Clock, Programs, busy
 
 program = Programs()
 torch.set_num_threads(1)

@@ -10,12 +10,10 @@ export interface AnsiPiece {
 }
 
 // CSI … final byte; OSC … BEL or ST; other two-byte escapes.
-// eslint-disable-next-line no-control-regex
 const ESCAPE = /\x1b(?:\[([0-9;:?<=>]*)[ -/]*([@-~])|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\^_]?)/g;
 
 /** Characters without a shape, or that change the order of others, as text one can see. */
 export function visible(text: string): string {
-  // eslint-disable-next-line no-control-regex
   return text.replace(/[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, one => {
     const code = one.charCodeAt(0);
     if (code < 32) return String.fromCharCode(0x2400 + code);

@@ -44,7 +44,7 @@ Result<RowsQuestion> question_in(const JsonValue& body) {
   RowsQuestion out;
   if (const JsonValue* step = body.find("step")) {
     if (!step->integer()) return fail(Code::kInvalid, "'step' must be a whole number");
-    out.step = *step->integer();
+    out.step = step->integer();
   }
   SONDE_TRY(q, text_in(body, "q"));
   for (const char c : q) out.q += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;

@@ -63,7 +63,7 @@ Answer first_columns(const Context& context, const Request& request) {
   asked.method = "POST";
   asked.path = "/api/v1/columns";
   asked.body = complete(question, tag->name, listed(*snapshot, *tag));
-  const Answer answer = handle(context, asked);
+  Answer answer = handle(context, asked);
   if (answer.status != 200) return answer;
   std::string body;
   JsonWriter json(body);

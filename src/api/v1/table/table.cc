@@ -25,7 +25,7 @@ Result<query::Filter> filter_in(const JsonValue& item) {
     if (const JsonValue* value = item.find(name)) {
       if (!value->number())
         return fail(Code::kInvalid, fmt::format("'{}' of a filter is not a number", name));
-      *limit = *value->number();
+      *limit = value->number();
     }
   }
   if (const JsonValue* pattern = item.find("re")) {

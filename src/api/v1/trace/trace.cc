@@ -36,7 +36,7 @@ Answer upload(const Context& context, const Request& request) {
 constexpr size_t kMostTracks = 20'000;
 
 std::vector<bool> listed_tracks(const Trace& trace, const trace::LevelOfDetail& lod) {
-  const auto all = trace.tracks();
+  const auto& all = trace.tracks();
   std::vector<bool> is_listed(all.size(), all.size() <= kMostTracks);
   if (all.size() <= kMostTracks) return is_listed;
   std::vector<std::pair<int64_t, TrackId>> order;  // busiest first, earlier ones among equals

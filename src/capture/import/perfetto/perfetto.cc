@@ -132,7 +132,7 @@ class Reader {
       ++timeless_;
       return;
     }
-    if (!first_) first_ = *packet.time;
+    if (!first_) first_ = packet.time;
     uint64_t track = state.default_track;
     Type type = kInstant;
     uint32_t args = 0;

@@ -128,7 +128,7 @@ class Filler {
     shift_ns_.assign(runs.size(), first == INT64_MAX ? 0 : first);
     if (first == INT64_MAX) return;
     const auto span = static_cast<double>(last) - static_cast<double>(first);
-    const bool wide = span > static_cast<double>(trace::kTimeLimit / 1000);
+    const bool wide = span > static_cast<double>(trace::kTimeLimit) / 1000;
     moved_ =
         runs.size() > 1 &&
         ((!overlap && span > static_cast<double>(kSparse) * static_cast<double>(busy)) || wide);
@@ -209,7 +209,7 @@ class Filler {
 
   // TensorFlow's names and order: the allocators, then two processes a device.
   TrackId tensorflow_process(std::string_view device) {
-    const auto add = [&](std::string name) {
+    const auto add = [&](const std::string& name) {
       const TrackId track = builder_.process(name, next_process_);
       builder_.edit(track).order = next_process_++;
       return track;

@@ -23,6 +23,7 @@ double sample(Bytes file, size_t at, const WavInfo& info) {
       return load<int16_t>(file, at) / 32768.0;
     case 24: {
       const uint32_t low = load<uint16_t>(file, at);
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign is meant
       const auto high = static_cast<int32_t>(load<int8_t>(file, at + 2));
       return (high * 65536 + static_cast<int32_t>(low)) / 8388608.0;
     }
