@@ -165,6 +165,7 @@ std::vector<NamedFolder> named_folders(const Scan& scan, const std::vector<ScanR
   std::vector<NamedFolder> folders;
   folders.reserve(scan.folders.size());
   for (const std::string& path : scan.folders) {
+    if (is_remote(path)) continue;
     // The deepest root it lies in: one root may lie inside another.
     const ScanRoot* owner = nullptr;
     for (const ScanRoot& root : roots) {
