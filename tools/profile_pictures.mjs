@@ -1,5 +1,5 @@
 // Pictures of every profile page, light and dark, for the documentation, from the captures in tests/data/profile:
-//   node tools/profile_pictures.mjs [OUT] [NAME ...]    (default OUT: docs/images; all pages unless named)
+//   node tools/profile_pictures.mjs [OUT] [NAME ...]    (default OUT: build/images; all pages unless named)
 // The captures of GPUs among them (made_gpu.*) are made by a program, not recorded.
 // Needs build/release/sonde and the page's node_modules (playwright-core) and chromium.
 import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -12,7 +12,7 @@ import {gunzipSync} from 'node:zlib';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const {chromium} = createRequire(join(root, 'web/package.json'))('playwright-core');
-const [out = join(root, 'docs/images'), ...wanted] = process.argv.slice(2);
+const [out = join(root, 'build/images'), ...wanted] = process.argv.slice(2);
 mkdirSync(out, {recursive: true});
 
 // Session, then its files in tests/data/profile by the names they had.

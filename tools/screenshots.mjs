@@ -1,9 +1,10 @@
 // Pictures of every dashboard for the documentation, from the demo's logs, light and dark:
-//   node tools/screenshots.mjs LOGDIR [OUT] [TAB ...]    (default OUT: docs/images; all tabs unless named)
+//   node tools/screenshots.mjs LOGDIR [OUT] [TAB ...]    (default OUT: build/images; all tabs unless named)
 // The pictures of hyper-parameters and graphs come from logs that a script makes:
-//   bench/hparams.py --make DIR --sessions 30; node tools/screenshots.mjs DIR docs/images hparams
-//   bench/graph.py --make DIR --nodes 152; node tools/screenshots.mjs DIR docs/images graphs
+//   bench/hparams.py --make DIR --sessions 30; node tools/screenshots.mjs DIR build/images hparams
+//   bench/graph.py --make DIR --nodes 152; node tools/screenshots.mjs DIR build/images graphs
 // Those of the profile pages come from tools/profile_pictures.mjs.
+// The docs keep a dozen of them (docs/images, at most 150 kB each); the others are made when they are wanted.
 // Needs build/release/sonde and the page's node_modules (playwright-core) and chromium.
 import {mkdirSync} from 'node:fs';
 import {createRequire} from 'node:module';
@@ -13,7 +14,7 @@ import {serve} from './serve.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const {chromium} = createRequire(join(root, 'web/package.json'))('playwright-core');
-const [logdir, out = join(root, 'docs/images'), ...wanted] = process.argv.slice(2);
+const [logdir, out = join(root, 'build/images'), ...wanted] = process.argv.slice(2);
 if (logdir === undefined) {
   console.error('usage: node tools/screenshots.mjs LOGDIR [OUT] [TAB ...]   (LOGDIR: see sonde demo)');
   process.exit(2);
