@@ -94,10 +94,11 @@ def test_a_capture(path):
     # The sentence and the findings say one thing.
     statement = " ".join(p for t in r["tables"] for k, p in t.get("properties", {}).items() if "statement" in k or "conclusion" in k)
     waits = [f for f in r["findings"] if f["id"] == "IN-WAIT"]
+    made = [f for f in r["findings"] if f["id"] == "IN-PYTHON"]  # batches that the loop itself makes
     if waits:
         assert "not input-bound" not in statement
     if re.search(r"(highly|moderately) input-bound", statement):
-        assert waits or figures.get("steps", 0) < 3, statement
+        assert waits or made or figures.get("steps", 0) < 3, statement
 
     # Changes that can be made here.
     names = {f.name for f in ([path] if path.is_file() else path.rglob("*"))}

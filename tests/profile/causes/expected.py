@@ -3,6 +3,7 @@
 names    one of these has to be in the finding's own words
 change   one of these in its advice
 share    tolerance of the share of the period; amount: (unit, value, tolerance) that may be said instead
+missed   a miss that is known, and why: told, but no failure; when it becomes right, the entry has to go
 quiet    a healthy program: nothing heavier than a note fires
 """
 

@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 
 from expected import EXPECTED
+from second_expected import SECOND
+from third_expected import THIRD
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT / 'tests' / 'data' / 'profile' / 'causes'
@@ -54,9 +56,38 @@ def said(text):
     return shares, times
 
 
+def sentences(node, under=False):
+    """What a report says beside its findings: statements, conclusions, next steps."""
+    if isinstance(node, str):
+        return [node] if under and ' ' in node else []
+    if isinstance(node, list):
+        return [s for x in node for s in sentences(x, under)]
+    if isinstance(node, dict):
+        return [s for k, x in node.items() if k not in ('findings', 'rows', 'columns')
+                for s in sentences(x, under or bool(re.search('statement|conclusion|next_?step|verdict', k)))]
+    return []
+
+
+def contradicts(expected, report):
+    kind = expected.get('kind', 'healthy' if expected.get('quiet') else None)
+    for s in sentences(report):
+        bound, denied = re.search(r'input[- ]bound', s, re.I), re.search(r'\bnot input[- ]bound|no input bottleneck', s, re.I)
+        if kind == 'input' and denied:
+            return s
+        hedged = kind == 'python' and re.search(r'\b(may|might|could) be input', s)
+        if kind and kind != 'input' and bound and not denied and not hedged:
+            return s
+        if expected['framework'].endswith('torch') and re.search(r'\btf\.', s):
+            return s
+    return ''
+
+
 def wrong_with(name, expected, clock, report):
     """What is wrong with the report, in words; nothing when it is right."""
     found = report['findings']
+    against = contradicts(expected, report)
+    if against:
+        return f'contradicts: {against}'
     if expected.get('quiet'):
         loud = [f for f in found if f['severity'] != 'info']
         return f'a healthy program: [{loud[0]["id"]}] {loud[0]["text"]}' if loud else ''
@@ -95,15 +126,26 @@ def wrong_with(name, expected, clock, report):
 def main():
     wanted = sys.argv[1:]
     clocks = json.loads((DATA / 'clocks.json').read_text())
-    passed = failed = 0
-    for name, expected in EXPECTED.items():
+    passed = failed = known = skipped = 0
+    for name, expected in {**EXPECTED, **SECOND, **THIRD}.items():
         if wanted and name not in wanted:
             continue
         path = capture_of(name)
+        if path is None and expected.get('large'):
+            skipped += 1
+            print(f'skipped: {name}: its capture is larger than 1 MB: record it with its generator')
+            continue
         try:
             wrong = 'no capture: record it with its generator' if path is None else wrong_with(name, expected, clocks[name], report_of(path))
         except (RuntimeError, ValueError, KeyError, subprocess.TimeoutExpired) as e:
             wrong = f'no report: {e}'
+        missed = expected.get('missed')
+        if wrong and missed:
+            known += 1
+            print(f'known miss: {name}: {missed}: {wrong}')
+            continue
+        if missed:
+            wrong = 'is right now: take `missed` out of its expectation'
         passed += not wrong
         failed += bool(wrong)
         if wrong:
@@ -120,7 +162,9 @@ def main():
                     print(f'shared {row["id"]}: {"; ".join(row["why"])}: {row["finding"]}')
         else:
             print('../shared/causes is not there: those captures are skipped')
-    print(f'{passed} passed, {failed} failed')
+    if known:
+        print(f'{known} known misses, not counted')
+    print(f'{passed} passed, {failed} failed, {skipped} skipped')
     return 1 if failed else 0
 
 

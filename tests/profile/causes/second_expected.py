@@ -1,0 +1,67 @@
+"""What a right first finding says about the programs of the second batch; the words are those of expected.py.
+
+kind     what the cause is (input, python, compile, ...): sentences beside the finding must not contradict it
+"""
+
+LATER = [r'less often', r'background', r'every \d', r'out of the', r'another (thread|process)']
+AHEAD = [r'ahead', r'background', r'prefetch', r'workers', r'while the step']
+PYTHON = [r'\bPython\b', r'no recorded work', r'callback']
+EAGER = [r'eager', r'one (at a time|by one)', r'not compiled', r'small (operations|calls|programs)', r'dispatch']
+
+SECOND = {
+    'torch2_mix_noise': dict(framework='pytorch', kind='python', names=[r'mix_noise'], change=[*LATER, *AHEAD], share=0.15),
+    'torch2_region_prepare': dict(framework='pytorch', kind='python', names=[r'prepare_inputs'], change=[*LATER, *AHEAD], share=0.15),
+    'torch2_history_json': dict(framework='pytorch', kind='python', names=[r'append_history|json'], must_not=[r'checkpoint'], change=LATER, share=0.15),
+    'torch2_collects_garbage': dict(framework='pytorch', kind='python', names=[r'gc\.collect|garbage'], change=[*LATER, r'gc\.'], share=0.15),
+    'torch2_unzips_inline': dict(framework='pytorch', kind='input', names=[r'DataLoader', r'unzip'], change=[r'num_workers'], share=0.15),
+    'torch2_two_workers': dict(framework='pytorch', kind='input', names=[r'DataLoader', r'next batch', r'worker'], change=[r'num_workers'], share=0.15),
+    'torch2_converts_types': dict(framework='pytorch', kind='device', names=[r'aten::(to|_to_copy|copy_)', r'conver'], change=[r'convert', r'dtype|\btype\b', r'\bonce\b'], share=0.15),
+    'torch2_waits_for_lock': dict(framework='pytorch', kind='python', names=[r'publish_weights|lock'], change=[*LATER, r'lock'], share=0.15),
+    'torch2_validates_every_third': dict(framework='pytorch', kind='periodic', names=[r'every 3|3 of 9'], change=[r'less often|apart'], share=0.15, event=0.4),
+    'torch2_tiny_batch': dict(missed='held up by other programs, half of the calls look long; the share itself is assumed, not measured', framework='pytorch', kind='python', names=[r'small operations', r'tiny'], change=[r'torch\.compile', r'larger'], share=0.4),
+    'torch2_remembers_inputs': dict(framework='pytorch', kind='memory', names=[r'grow'], change=[r'keep|kept|del\b|drop|detach'], amount=('MB', 'kept_mb_a_step', 0.5)),
+    'torch2_optimizer_loop': dict(missed='three steps of 6, 17 and 40 ms; half of the usual one is lost between the calls', framework='pytorch', kind='python', names=[r'optimi[sz]er', r'Adam'], change=[r'foreach|fused'], share=0.25),
+    'torch2_pickles_copy': dict(framework='pytorch', kind='python', names=[r'snapshot', r'pickle', r'deepcopy'], change=LATER, share=0.15),
+    'torch2_unmarked_sleep': dict(framework='pytorch', kind='python', names=PYTHON, change=[r'with_stack', *LATER], share=0.15),
+    'torch2_healthy_attention': dict(framework='pytorch', quiet=True),
+    'torch2_healthy_loader': dict(framework='pytorch', quiet=True),
+    'jax2_stream_unmarked': dict(framework='jax', kind='python', names=PYTHON, change=[r'python_tracer_level', *AHEAD], share=0.15),
+    'jax2_minibatches_traced': dict(missed='threads of XLA still run while Python makes the batch', framework='jax', kind='input', names=[r'minibatches'], change=AHEAD, share=0.15),
+    'jax2_new_function': dict(framework='jax', kind='compile', names=[r'compil'], change=[r'once', r'outside', r'same function', r'new function'], share=0.3),
+    'jax2_debug_callback': dict(framework='jax', kind='callback', names=[r'callback'], change=[r'outside|out of|less often'], share=0.15),
+    'jax2_cells_in_python': dict(framework='jax', kind='python', names=[*EAGER, r'\d+ (calls|programs)'], change=[r'scan', r'jax\.jit'], share=0.4),
+    'jax2_update_by_hand': dict(framework='jax', kind='python', names=EAGER, change=[r'jax\.jit'], share=0.25),
+    'jax2_validates_every_fourth': dict(framework='jax', kind='periodic', names=[r'validate', r'every 4|3 of 12'], change=[r'less often|apart'], share=0.15, event=0.4),
+    'jax2_dump_traced': dict(framework='jax', kind='python', names=[r'keep_best|pickle'], change=LATER, share=0.15),
+    'jax2_garbage_traced': dict(framework='jax', kind='python', names=[r'gc\.collect|gc collect|garbage|\bcollect\b'], change=[*LATER, r'gc\.'], share=0.15),
+    'jax2_reads_outputs': dict(framework='jax', kind='python', names=PYTHON, change=[r'python_tracer_level', *LATER], share=0.15),
+    'jax2_healthy_donated': dict(framework='jax', quiet=True),
+    'jax2_healthy_mapped': dict(framework='jax', quiet=True),
+    'tf2_interleave_serial': dict(framework='tensorflow', kind='input', names=[r'interleave|map|parse'], change=[r'num_parallel_calls|interleave'], share=0.2),
+    'tf2_filter_drops': dict(framework='tensorflow', kind='input', names=[r'filter|map|random'], change=[r'num_parallel_calls|filter|before'], share=0.2),
+    'tf2_batches_copy': dict(framework='tensorflow', kind='input', names=[r'batch'], change=[r'num_parallel_calls|prefetch'], share=0.2),
+    'tf2_png_decode': dict(framework='tensorflow', kind='input', names=[r'map|png|decod'], change=[r'num_parallel_calls|AUTOTUNE'], share=0.2),
+    'tf2_generator_unmarked': dict(framework='tensorflow', kind='input', names=[r'generator'], change=[r'prefetch|interleave|num_parallel_calls'], share=0.2),
+    'tf2_python_map': dict(framework='tensorflow', kind='input', names=[r'map|py_?func|Python'], change=[r'num_parallel_calls|TensorFlow op|without Python'], share=0.2),
+    'tf2_lengths_retrace': dict(framework='tensorflow', kind='compile', names=[r'compil', r'trac(e|es|ing)\b'], change=[r'signature|pad|reduce_retracing'], share=0.3),
+    'tf2_metrics_eager': dict(missed='calls of 20 us held up for milliseconds break the row', framework='tensorflow', kind='python', names=EAGER, change=[r'tf\.function'], share=0.2),
+    'tf2_histograms': dict(framework='tensorflow', kind='python', names=[r'summar|histogram', *EAGER], change=[*LATER, r'tf\.function'], share=0.25),
+    'tf2_manager_every_fourth': dict(framework='tensorflow', kind='periodic', names=[r'checkpoint|SaveV2'], change=[r'less often|background'], share=0.2, event=0.4),
+    'tf2_sleeps_unmarked': dict(framework='tensorflow', kind='python', names=PYTHON, change=[r'python_tracer_level', *LATER], share=0.15),
+    'tf2_healthy_files': dict(framework='tensorflow', quiet=True),
+    'tf2_healthy_inner_loop': dict(framework='tensorflow', quiet=True),
+    'keras2_tf_saves_each_batch': dict(missed='the reads of the variables in it count as computing', framework='keras-tensorflow', kind='python', names=[*PYTHON, r'checkpoint|sav'], change=LATER, share=0.15),
+    'keras2_tf_augments': dict(framework='keras-tensorflow', kind='input', names=[r'input', r'generator', r'Python'], change=AHEAD, share=0.2),
+    'keras2_tf_python_loss': dict(framework='keras-tensorflow', kind='callback', names=[r'callback|PyFunc|Python function|numpy_function'], change=[r'TensorFlow op|outside'], share=0.15),
+    'keras2_tf_healthy': dict(framework='keras-tensorflow', quiet=True),
+    'keras2_jax_journal_traced': dict(framework='keras-jax', kind='python', names=[r'write_journal|json'], change=LATER, share=0.15),
+    'keras2_jax_eager': dict(missed='nothing is marked, and the rounds are too uneven to be found', framework='keras-jax', kind='python', names=EAGER, change=[r'run_eagerly', r'jit'], share=0.3),
+    'keras2_jax_augments': dict(framework='keras-jax', kind='input', names=[*PYTHON, r'input'], change=[r'python_tracer_level', *AHEAD], share=0.2),
+    'keras2_torch_journal_traced': dict(framework='keras-torch', kind='python', names=[r'write_journal|json'], change=LATER, share=0.15),
+    'keras2_torch_journal': dict(framework='keras-torch', kind='python', names=PYTHON, change=[r'with_stack', *LATER], share=0.15),
+    'keras2_torch_healthy': dict(framework='keras-torch', quiet=True),
+    'ddp2_rank0_publishes': dict(framework='pytorch', kind='ranks', names=[r'\brank 0\b'], change=[r'rank 0', r'equal'], share=0.2, must_not=[r'16 bits|bucket']),
+    'ddp2_last_rank_loads': dict(framework='pytorch', kind='ranks', names=[r'\brank 3\b'], change=[r'rank 3', r'equal'], share=0.2, must_not=[r'16 bits|bucket']),
+    'ddp2_turns': dict(framework='pytorch', kind='ranks', names=[r'turns', r'another rank', r'ranks? .*(late|wait)'], change=[r'rank', r'equal'], share=0.25, must_not=[r'16 bits|bucket']),
+    'ddp2_reduces_by_hand': dict(framework='pytorch', kind='ranks', names=[r'communication|collective|all_?reduce'], change=[r'bucket|one buffer|fewer|DistributedDataParallel'], share=0.25),
+}
