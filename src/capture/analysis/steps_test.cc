@@ -111,3 +111,16 @@ TEST_CASE("steps: sizes of copies in every spelling") {
   CHECK(copy_bytes("") == 0);
   CHECK(copy_bytes("page_size:7") == 0);
 }
+
+TEST_CASE("vocabulary: no device is left out, however many there are") {
+  trace::Builder b("xplane");
+  for (int i = 0; i < 300; ++i) {
+    const auto plane = b.process("/device:GPU:" + std::to_string(i), i);
+    b.slice(b.track(TrackKind::kStream, plane, "Stream #1", 1), {0}, {kMs}, b.label("gemm"));
+  }
+  trace::Session session;
+  session.hosts.push_back(
+      {"h", "", 0, std::make_shared<const trace::Trace>(std::move(b).finish())});
+  const Session analysed(std::move(session));
+  CHECK(analysed.analysis().hosts[0]->words().gpu_planes.size() == 300);
+}

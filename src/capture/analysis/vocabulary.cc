@@ -150,11 +150,6 @@ Keys::Keys(const trace::Trace& t)
       theoretical_occupancy(t.key("theoretical_occupancy_pct")) {}
 
 Vocabulary::Vocabulary(const trace::Trace& trace) : key(trace) {
-  // Every analysis walks all tracks once a plane. No machine has so many devices; a file may.
-  constexpr size_t kMostPlanes = 256;
-  const auto add = [](std::vector<trace::TrackId>& planes_of_kind, trace::TrackId t) {
-    if (planes_of_kind.size() < kMostPlanes) planes_of_kind.push_back(t);
-  };
   labels.reserve(trace.labels().size());
   for (const trace::Label& label : trace.labels()) {
     labels.push_back(info_of(trace.text(label.name)));
@@ -169,9 +164,9 @@ Vocabulary::Vocabulary(const trace::Trace& trace) : key(trace) {
       continue;
     }
     planes[t] = kind_of(trace.track_name(t));
-    if (planes[t] == PlaneKind::kHost) add(host_planes, t);
-    if (planes[t] == PlaneKind::kGpu) add(gpu_planes, t);
-    if (planes[t] == PlaneKind::kTpu) add(tpu_planes, t);
+    if (planes[t] == PlaneKind::kHost) host_planes.push_back(t);
+    if (planes[t] == PlaneKind::kGpu) gpu_planes.push_back(t);
+    if (planes[t] == PlaneKind::kTpu) tpu_planes.push_back(t);
   }
   if (key.group_id == trace::kNone) return;
   for (trace::SliceId s = 0; s < trace.slice_count() && !has_group_ids; ++s)
@@ -180,12 +175,9 @@ Vocabulary::Vocabulary(const trace::Trace& trace) : key(trace) {
 
 std::vector<trace::TrackId> lines_of(const trace::Trace& trace, trace::TrackId process) {
   std::vector<trace::TrackId> lines;
-  for (trace::TrackId t = 0; t < trace.tracks().size(); ++t) {
-    const trace::Track& track = trace.tracks()[t];
-    if (track.parent == process &&
-        (track.kind == trace::TrackKind::kThread || track.kind == trace::TrackKind::kStream)) {
-      lines.push_back(t);
-    }
+  for (const trace::TrackId t : trace.children(process)) {
+    const trace::TrackKind kind = trace.tracks()[t].kind;
+    if (kind == trace::TrackKind::kThread || kind == trace::TrackKind::kStream) lines.push_back(t);
   }
   return lines;
 }

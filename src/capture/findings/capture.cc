@@ -43,16 +43,20 @@ void data_loss(Rules& r) {
     });
     if (dropped == 0 && trouble == notes.end()) continue;
     // What is not in the file is missing from every number below.
-    const bool lost = dropped == 0;
+    const bool skipped = dropped == 0 && trouble->text.find("was skipped") != std::string::npos;
+    const bool lost = dropped == 0 && !skipped;
     Finding f = make("DATA-LOSS", true, lost ? Severity::kCritical : Severity::kMinor);
     f.text = dropped > 0 ? fmt::format("{:.0f} events were dropped by the profiler on {}.", dropped,
                                        host->host().name)
+             : skipped   ? fmt::format("Not all of the capture of {} is shown: {}.",
+                                       host->host().name, trouble->text)
                          : fmt::format("The capture of {} is not complete: {}.", host->host().name,
                                        trouble->text);
     f.action =
-        lost ? "The file is damaged or was cut short: copy it again from where it was written, "
-               "or capture again and let the profiler finish before the program ends."
-             : "Capture for a shorter time, or with lower tracer levels.";
+        skipped ? "These events are of a kind that no table here needs; all others were read."
+        : lost  ? "The file is damaged or was cut short: copy it again from where it was written, "
+                  "or capture again and let the profiler finish before the program ends."
+                : "Capture for a shorter time, or with lower tracer levels.";
     f.evidence = {{"xspace_digest", ""}};
     r.found.push_back(std::move(f));
   }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "capture/findings/findings.h"
 #include "capture/findings/rules.h"
@@ -25,13 +26,31 @@ std::string spent_on(const findings::Rules& r) {
                      100 * ratio(ms, r.rhythm.usual_ms), text);
 }
 
+// Share of a usual period that a function of Python takes which makes batches, and its name.
+std::pair<double, std::string> made_in_python(const findings::Rules& r) {
+  if (!r.loop->has_python) return {};
+  const loop::Ranges moments = inside(r.loop->of(Act::kPython), *r.loop, r.rhythm.usual);
+  const loop::Path path = python_path(r.pace->trace(), *r.loop, moments);
+  if (path.purpose != loop::Purpose::kLoads) return {};
+  const double ms =
+      static_cast<double>(path.inside_ps) / 1e9 / static_cast<double>(r.rhythm.usual.size());
+  return {100 * ratio(ms, r.rhythm.usual_ms), path.text};
+}
+
 }  // namespace
 
 Bottleneck conclusion(const std::vector<const HostAnalysis*>& hosts, const SessionSteps& steps) {
   const bool tf_data = uses_tf_data(hosts);
   Bottleneck b = classify(steps, tf_data);
   const findings::Rules r(hosts, steps);
-  if (!r.loop || r.rhythm.usual_ms <= 0) return b;
+  if (!r.loop || r.rhythm.usual_ms <= 0) {
+    // Without a loop and without a pipeline nothing speaks for the input.
+    if (!tf_data && b.where == "both" && b.input_percent < 5)
+      b.statement = fmt::format(
+          "{:.1f}% of the step time is in none of the known parts (Python, most likely).",
+          b.other_percent);
+    return b;
+  }
   const auto percent = [&](Act act) { return 100 * ratio(r.usual_ms(act), r.rhythm.usual_ms); };
   const double python = percent(Act::kPython) + percent(Act::kUnrecorded);
   b.input_percent = percent(Act::kInput);
@@ -47,6 +66,12 @@ Bottleneck conclusion(const std::vector<const HostAnalysis*>& hosts, const Sessi
         "The program is {} input-bound: {:.1f}% of the time from one step to the next waits for "
         "input.{}",
         high ? "highly" : "moderately", b.input_percent, high ? " Shorten the input first." : "");
+  } else if (const auto [share, function] = made_in_python(r); share >= 10) {
+    b.where = "host";
+    b.statement = fmt::format(
+        "The program is {} input-bound: {:.1f}% of the time from one step to the next is {}, which "
+        "makes the next batch.",
+        share >= 20 ? "highly" : "moderately", share, function);
   } else if (python >= 10) {
     // Whether the input is made there cannot be told from the outside.
     b.where = "host";

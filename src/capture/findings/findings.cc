@@ -24,9 +24,9 @@ std::vector<Finding> all_findings(const std::vector<const HostAnalysis*>& hosts,
     pytorch_rules(r);
     return r.take();
   }
-  for (const auto rule :
-       {input_wait, first_step, prefetch_empty, host_to_device, output, launch, kernels, precision,
-        communication, stragglers, loop_rules, periodic, retracing, no_steps, data_loss})
+  for (const auto rule : {input_wait, first_step, prefetch_empty, host_to_device, output, launch,
+                          kernels, precision, communication, stragglers, loop_rules, hot_operations,
+                          periodic, retracing, no_steps, data_loss})
     rule(r);
   resources(hosts, steps, r.found);
   return r.take();

@@ -67,8 +67,10 @@ void input_wait(Rules& r) {
   Finding f = make("IN-WAIT", r.enough && percent >= 5,
                    percent >= 20 ? Severity::kCritical : Severity::kMajor);
   f.numbers = {{"input_ms", ms}, {"step_ms", step_ms}, {"percent", percent}};
-  f.text = fmt::format("{:.1f} of {:.1f} ms of each step ({:.0f}%) wait for input", ms, step_ms,
-                       percent);
+  f.text =
+      (r.loop ? r.of_step(ms)
+              : fmt::format("{:.1f} of {:.1f} ms of each step ({:.0f}%)", ms, step_ms, percent)) +
+      " wait for input";
   if (!f.fired) {
     f.text += ".";
     r.found.push_back(std::move(f));

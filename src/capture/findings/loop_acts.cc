@@ -18,12 +18,8 @@ constexpr double kWorthSaying = 0.05;  // of a period
 constexpr double kPythonShare = 0.10;
 // Gaps between the operations of a healthy program add up to this much.
 constexpr double kUsualGaps = 0.20;
-constexpr double kRowShare = 0.35;
-
-std::string of_step(double ms, double period_ms) {
-  return fmt::format("{:.1f} of {:.1f} ms of each step ({:.0f}%)", ms, period_ms,
-                     100 * ratio(ms, period_ms));
-}
+constexpr double kManyGaps = 0.35;  // where they are many and none is long
+constexpr double kRowShare = 0.25;
 
 Severity by_share(double share) { return share >= 0.2 ? Severity::kCritical : Severity::kMajor; }
 
@@ -82,7 +78,7 @@ void compile(Rules& r) {
     function = pjit ? std::string(name.substr(13, name.size() - 14)) : std::string(name);
   }
   f.text =
-      fmt::format("{} trace and compile{}", of_step(ms, r.rhythm.usual_ms),
+      fmt::format("{} trace and compile{}", r.of_step(ms),
                   function.empty() ? std::string(" programs")
                                    : fmt::format(" the function {} again, {} times in {} steps",
                                                  function, times, r.loop->periods.size()));
@@ -94,15 +90,20 @@ void compile(Rules& r) {
     f.diff = "-step = torch.compile(step)\n+step = torch.compile(step, dynamic=True)";
   } else if (r.loop->jax) {
     f.action =
-        "Every new shape, and every new value of a static argument, compiles again: pad batches to "
-        "few shapes (buckets), drop the last uneven one, pass changing numbers as arrays and not "
-        "in "
-        "static_argnums.";
+        "Every new shape, every new value of a static argument and every new function object "
+        "compiles again: pad batches to few shapes (buckets), drop the last uneven one, pass "
+        "changing numbers as arrays and not in static_argnums, and call jax.jit once, outside of "
+        "the loop, on the same function.";
     f.diff = "-loss = step(params, batch)\n+loss = step(params, pad_to(batch, 512))   # one shape";
+    if (function == "<lambda>" || function == "lambda")
+      f.diff =
+          "-loss = jax.jit(lambda ...)(params, batch)\n+step = jax.jit(...)   # once, before the "
+          "loop\n+loss = step(params, batch)";
   } else {
     f.action =
-        "Every new shape or Python argument traces the function again: give it an input signature, "
-        "pass tensors instead of Python numbers, pad to few shapes.";
+        "Every new shape or Python argument traces the function again, and so does a tf.function "
+        "made anew: give it an input signature, pass tensors instead of Python numbers, pad to few "
+        "shapes, and make the function once, outside of the loop.";
     f.diff =
         "-@tf.function\n+@tf.function(input_signature=[tf.TensorSpec([None, ...], tf.float32)])";
   }
@@ -131,8 +132,7 @@ void checkpoint(Rules& r) {
           static_cast<double>(c.inside_ps) / 1e9 / static_cast<double>(r.loop->periods.size()));
     }
   }
-  f.text = fmt::format("{} save a checkpoint{}.", of_step(ms, r.rhythm.usual_ms),
-                       who.empty() ? "" : ": " + who);
+  f.text = fmt::format("{} save a checkpoint{}.", r.of_step(ms), who.empty() ? "" : ": " + who);
   f.action =
       "Save less often (every few hundred steps, or at the end of an epoch), or in the background "
       "while the next steps run.";
@@ -165,8 +165,8 @@ void callback(Rules& r) {
     most = trace.duration(s).value;
     longest = trace.name(s);
   }
-  f.text = fmt::format("{} the compiled step waits for a callback into Python ({}).",
-                       of_step(ms, r.rhythm.usual_ms), longest.empty() ? "callback" : longest);
+  f.text = fmt::format("{} the compiled step waits for a callback into Python ({}).", r.of_step(ms),
+                       longest.empty() ? "callback" : longest);
   if (r.loop->jax) {
     f.action =
         "Write what the callback does with jax.numpy inside the compiled step, or return its input "
@@ -232,13 +232,51 @@ bool reads_scalars(const trace::Trace& trace, const Rules& r, double& calls) {
   return calls >= 20 && calls > 0.5 * others;
 }
 
+// Of a usual period, the part of the rows from the first read element to the last: what comes before
+// and after may be small operations of the model.
+double reading_ms(const trace::Trace& trace, const Rules& r) {
+  const trace::Track& track = trace.tracks()[r.loop->thread];
+  std::vector<double> each;
+  trace::SliceId s = track.first_slice;
+  const trace::SliceId last = track.first_slice + track.slices;
+  for (const size_t i : r.rhythm.usual) {
+    const loop::Period& p = r.loop->periods[i];
+    pytorch::Range window{p.end, p.begin};
+    for (; s < last && trace.begin(s).value < p.end; ++s) {
+      if (trace.begin(s).value < p.begin || trace.name(s) != "aten::item") continue;
+      window.begin = std::min(window.begin, trace.begin(s).value);
+      window.end = std::max(window.end, trace.end(s).value);
+    }
+    each.push_back(
+        window.end <= window.begin
+            ? 0.0
+            : static_cast<double>(pytorch::total_inside(r.loop->of(Act::kOpByOp), window)) / 1e9);
+  }
+  return loop::median(std::move(each));
+}
+
+void read_elements(const Rules& r, Finding& f, double ms, double calls) {
+  f.id = "ITEM";
+  f.text = fmt::format(
+      "{} read single elements: {:.0f} calls of aten::item a step, with Python between them.",
+      r.of_step(ms), calls);
+  f.action =
+      "Read a tensor once and all at once (tolist(), or sum() and mean() on the tensor), and keep "
+      "numbers as tensors until they are printed.";
+  f.diff = "-total = sum(v[i].item() for i in range(len(v)))\n+total = v.sum().item()";
+  f.numbers = {{"calls", calls}, {"ms", ms}};
+  f.evidence = {{"trace_viewer", "aten::item"}};
+  gain(f, ms, r.rhythm.usual_ms);
+}
+
 void op_by_op(Rules& r) {
   const double ms = r.usual_ms(Act::kOpByOp), share = ratio(ms, r.rhythm.usual_ms);
-  const bool fired = share >= kRowShare;
+  const bool told = std::any_of(r.found.begin(), r.found.end(),
+                                [](const Finding& f) { return f.fired && f.id == "OPT-FUSED"; });
+  const bool fired = share >= kRowShare && !told;
   Finding f = make(r.loop->pytorch ? "TINY-OPS" : "EAGER", fired, by_share(share));
   if (!fired) {
-    f.text =
-        fmt::format("{} hand over small operations one by one.", of_step(ms, r.rhythm.usual_ms));
+    f.text = fmt::format("{} hand over small operations one by one.", r.of_step(ms));
     f.numbers = {{"percent", 100 * share}};
     r.found.push_back(std::move(f));
     return;
@@ -248,43 +286,37 @@ void op_by_op(Rules& r) {
   const double each_us = 1e3 * ratio(ms, row.calls);
   double scalars = 0;
   if (r.loop->pytorch && reads_scalars(trace, r, scalars)) {
-    f.id = "ITEM";
-    f.text = fmt::format(
-        "{} read single elements: {:.0f} calls of aten::item a step, with Python between them.",
-        of_step(ms, r.rhythm.usual_ms), scalars);
-    f.action =
-        "Read a tensor once and all at once (tolist(), or sum() and mean() on the tensor), and "
-        "keep "
-        "numbers as tensors until they are printed.";
-    f.diff = "-total = sum(v[i].item() for i in range(len(v)))\n+total = v.sum().item()";
-    f.numbers = {{"calls", scalars}, {"ms", ms}};
-  } else {
-    f.text = fmt::format(
-        "{} go into {:.0f} small operations one at a time ({:.0f} us each with the Python between "
-        "them{}).",
-        of_step(ms, r.rhythm.usual_ms), row.calls, each_us,
-        row.most.empty() ? "" : fmt::format("; {:.0f} are {}", row.most_calls, row.most));
-    if (r.loop->pytorch) {
-      f.action =
-          "The overhead of a call is larger than its work: let torch.compile fuse them, or write "
-          "them as few operations on larger tensors (a fused cell, one batched product).";
-      f.diff = "-loss = step(x)\n+step = torch.compile(step)\n+loss = step(x)";
-    } else if (r.loop->jax) {
-      f.text += " The function is not compiled as a whole.";
-      f.action = "Compile the whole step with jax.jit: one program instead of one an operation.";
-      f.diff = "+@jax.jit\n def step(params, batch):";
-    } else {
-      f.text += " The step runs eagerly, without tf.function.";
-      f.action =
-          r.loop->keras
-              ? "Let Keras compile the step: no run_eagerly=True (and no "
-                "tf.config.run_functions_eagerly), and put your own step into one tf.function."
-              : "Put the whole step into one function, so that TensorFlow runs it as a graph.";
-      f.diff = r.loop->keras ? "-model.compile(..., run_eagerly=True)\n+model.compile(...)"
-                             : "+@tf.function\n def train_step(x, y):";
-    }
-    f.numbers = {{"calls", row.calls}, {"ms", ms}, {"percent", 100 * share}};
+    read_elements(r, f, std::min(ms, reading_ms(trace, r)), scalars);
+    r.found.push_back(std::move(f));
+    return;
   }
+  f.text = fmt::format(
+      "{} go into {:.0f} small operations one at a time ({:.0f} us each with the Python between "
+      "them{}).",
+      r.of_step(ms), row.calls, each_us,
+      row.most.empty() ? "" : fmt::format("; {:.0f} are {}", row.most_calls, row.most));
+  if (r.loop->pytorch) {
+    f.action =
+        "The overhead of a call is larger than its work: let torch.compile fuse them, or write "
+        "them as few operations on larger tensors (a fused cell, one batched product).";
+    f.diff = "-loss = step(x)\n+step = torch.compile(step)\n+loss = step(x)";
+  } else if (r.loop->jax) {
+    f.text += " The step is not compiled as a whole.";
+    f.action =
+        "Compile the whole step with jax.jit: one program instead of one an operation; a loop of "
+        "Python over small calls becomes jax.lax.scan or jax.vmap inside it.";
+    f.diff = "+@jax.jit\n def step(params, batch):";
+  } else {
+    f.text += r.loop->compiled ? " They run eagerly, outside of the compiled function."
+                               : " The step runs eagerly, without tf.function.";
+    f.action = r.loop->keras
+                   ? "Let Keras compile the step: no run_eagerly=True (and no "
+                     "tf.config.run_functions_eagerly), and put your own step into one tf.function."
+                   : "Put the whole step into one function, so that TensorFlow runs it as a graph.";
+    f.diff = r.loop->keras ? "-model.compile(..., run_eagerly=True)\n+model.compile(...)"
+                           : "+@tf.function\n def train_step(x, y):";
+  }
+  f.numbers = {{"calls", row.calls}, {"ms", ms}, {"percent", 100 * share}};
   f.evidence = {{"trace_viewer", row.most}};
   gain(f, ms, r.rhythm.usual_ms);
   r.found.push_back(std::move(f));
@@ -315,6 +347,16 @@ void advise_python(Rules& r, Finding& f, const loop::Path& path) {
           fmt::format("-{}(...)\n+if step % 500 == 0:\n+    {}(...)", path.function, path.function);
       break;
     default:
+      if (!path.functions.empty() && path.functions.back() == "gc.collect") {
+        f.action =
+            "Collect garbage less often, or not at all: gc.freeze() once before the loop keeps "
+            "long-lived objects out of it, gc.disable() and gc.collect() every 1000 steps bound "
+            "it.";
+        f.diff =
+            "+gc.freeze()   # once, before the loop\n-gc.collect()\n+if step % 1000 == 0:\n+    "
+            "gc.collect()";
+        break;
+      }
       f.action =
           "Move it out of the training loop: call it less often (every 100 steps), or in a "
           "background thread or process while the next step runs.";
@@ -332,7 +374,7 @@ void python(Rules& r) {
   const Ranges moments = inside(r.loop->of(Act::kPython), *r.loop, r.rhythm.usual);
   const loop::Path path = f.fired ? python_path(r.pace->trace(), *r.loop, moments) : loop::Path{};
   if (path.functions.empty()) {
-    f.text = fmt::format("{} run Python that calls no operation{}.", of_step(ms, r.rhythm.usual_ms),
+    f.text = fmt::format("{} run Python that calls no operation{}.", r.of_step(ms),
                          f.fired ? ", spread over many functions" : "");
     f.action = "Compile more of the step into one call, or do the rest less often.";
     if (f.fired) f.severity = share >= kUsualGaps ? Severity::kMinor : Severity::kInfo;
@@ -342,8 +384,8 @@ void python(Rules& r) {
   }
   const double own =
       static_cast<double>(path.inside_ps) / 1e9 / static_cast<double>(r.rhythm.usual.size());
-  f.text = fmt::format("{} are spent in the Python function {}{}.", of_step(own, r.rhythm.usual_ms),
-                       path.text,
+  f.text = fmt::format("{} are spent in the {} {}{}.", r.of_step(own),
+                       path.region ? "region" : "Python function", path.text,
                        path.purpose == loop::Purpose::kLoads ? ", which makes the next batch" : "");
   f.evidence = {{"trace_viewer", path.function}};
   advise_python(r, f, path);
@@ -351,14 +393,60 @@ void python(Rules& r) {
   r.found.push_back(std::move(f));
 }
 
+// Python that was not recorded, inside a region that the program marked.
+void marked_region(Rules& r, Finding& f, const loop::Path& path) {
+  const double ms =
+      static_cast<double>(path.inside_ps) / 1e9 / static_cast<double>(r.rhythm.usual.size());
+  f.severity = by_share(ratio(ms, r.rhythm.usual_ms));
+  f.text = fmt::format("{} are Python inside the region {} in which nothing else is recorded.",
+                       r.of_step(ms), path.text);
+  f.action =
+      path.purpose == loop::Purpose::kLoads
+          ? std::string(read_ahead(r))
+          : fmt::format(
+                "Move it out of the training loop: less often (every 100 steps), or in a "
+                "background "
+                "thread or process while the next step runs; a capture with {} shows the functions "
+                "in it.",
+                tracer_name(r));
+  f.diff = tracer_line(r);
+  f.numbers = {{"region_ms", ms}, {"percent", 100 * ratio(ms, r.rhythm.usual_ms)}};
+  f.evidence = {{"trace_viewer", path.functions.front()}};
+  gain(f, ms, r.rhythm.usual_ms);
+}
+
+// Gaps that are all small are what a busy machine makes between the operations of a healthy program;
+// Python that is in the way is one piece, or few.
+bool in_few_pieces(const Rules& r, Act act) {
+  std::vector<double> shares;
+  for (const size_t i : r.rhythm.usual) {
+    const loop::Period& p = r.loop->periods[i];
+    int64_t longest = 0;
+    for (const pytorch::Range& piece : r.loop->of(act)) {
+      const int64_t length = std::min(piece.end, p.end) - std::max(piece.begin, p.begin);
+      longest = std::max(longest, length);
+    }
+    shares.push_back(ratio(static_cast<double>(longest), static_cast<double>(p.of(act))));
+  }
+  return loop::median(std::move(shares)) >= 0.3;
+}
+
 void unrecorded(Rules& r) {
   const double ms = r.usual_ms(Act::kUnrecorded), share = ratio(ms, r.rhythm.usual_ms);
   if (r.loop->has_python) return;
-  Finding f = make("PY-GAP", r.enough && share >= kPythonShare, by_share(share));
+  // Where nothing at all is recorded, nothing can be said about it.
+  const bool empty = r.loop->of(Act::kCompute).empty() && r.loop->of(Act::kOpByOp).empty();
+  Finding f = make("PY-GAP", r.enough && share >= kPythonShare && !empty, by_share(share));
+  const Ranges moments = inside(r.loop->of(Act::kUnrecorded), *r.loop, r.rhythm.usual);
+  const loop::Path path = f.fired ? python_path(r.pace->trace(), *r.loop, moments) : loop::Path{};
+  if (2 * path.inside_ps > pytorch::total(moments)) {
+    marked_region(r, f, path);
+    r.found.push_back(std::move(f));
+    return;
+  }
   const bool between = mostly_between(r, Act::kUnrecorded);
   f.text = fmt::format("{} show no recorded work on host or device: Python {}, most likely{}.",
-                       of_step(ms, r.rhythm.usual_ms),
-                       between ? "between the steps" : "between the calls",
+                       r.of_step(ms), between ? "between the steps" : "between the calls",
                        !between        ? ""
                        : r.loop->keras ? " (a callback, or the next batch being made)"
                                        : " (logging, or the next batch being made)");
@@ -370,7 +458,8 @@ void unrecorded(Rules& r) {
   f.diff = tracer_line(r);
   f.numbers = {{"gap_ms", ms}, {"percent", 100 * share}};
   f.evidence = {{"trace_viewer", ""}};
-  if (f.fired && share < kUsualGaps) {
+  if (f.fired &&
+      (share < kUsualGaps || (share < kManyGaps && !in_few_pieces(r, Act::kUnrecorded)))) {
     f.severity = Severity::kInfo;
   } else {
     gain(f, ms, r.rhythm.usual_ms);

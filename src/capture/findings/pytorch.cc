@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "capture/analysis/pytorch/breakdown.h"
+#include "capture/analysis/pytorch/collectives.h"
 #include "capture/analysis/pytorch/gpu_use.h"
 #include "capture/analysis/pytorch/memory_records.h"
 
@@ -14,6 +15,9 @@ namespace sonde::capture::findings {
 namespace {
 
 using namespace pytorch;
+
+constexpr int64_t kEnoughKernels = 20;  // fewer say nothing about a step
+constexpr double kManyExchanges = 16;   // a step: more than buckets of a usual model
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -30,8 +34,10 @@ void data_loader(const Numbers& n, Rules& r) {
   const double percent = 100 * ratio(ms, step_ms);
   const bool gpu = n.c.has_gpu;
   Finding f = make("IN-WAIT", percent >= 5, percent >= 20 ? Severity::kCritical : Severity::kMajor);
-  f.text = fmt::format("{:.1f} of {:.1f} ms of each step ({:.0f}%) wait for the DataLoader{}.", ms,
-                       step_ms, percent, n.over_steps());
+  f.text =
+      r.loop ? fmt::format("{} wait for the DataLoader.", r.of_step(ms))
+             : fmt::format("{:.1f} of {:.1f} ms of each step ({:.0f}%) wait for the DataLoader{}.",
+                           ms, step_ms, percent, n.over_steps());
   f.numbers = {{"input_ms", ms}, {"step_ms", step_ms}, {"percent", percent}};
   f.evidence = {{"torch.overview", ""}, {"trace_viewer", "DataLoader"}};
   // The sample's own function, where frames of Python were recorded.
@@ -118,7 +124,7 @@ void small_kernels(const Numbers& n, Rules& r) {
     const Launch& launch = n.c.launches[event.launch];
     under_launch += launch.device_events == 1 && event.duration() < launch.end - launch.begin;
   }
-  if (count == 0) return;
+  if (count < kEnoughKernels) return;
   const double share = 100 * ratio(static_cast<double>(tiny), static_cast<double>(count));
   const double time = 100 * ratio(static_cast<double>(tiny_ps), static_cast<double>(all_ps));
   const double ms = n.part_ms(Role::kRuntime);
@@ -196,18 +202,30 @@ void optimizer(const Numbers& n, Rules& r) {
     fused |= contains(op, "fused") || contains(op, "_foreach");
     ++calls;
   }
-  const double per_step = static_cast<double>(calls) / n.steps();
-  int64_t inside = 0;
-  for (const CaptureStep& step : n.c.steps) inside += total_inside(spans, step.extent);
-  const double ms = static_cast<double>(inside) / 1e9 / n.steps();
-  Finding f = make("OPT-FUSED",
-                   !fused && per_step >= 50 && ms >= (n.c.device.empty() ? 0.4 : 0.05) * n.step_ms,
-                   Severity::kMinor);
+  const double period_ms = r.loop ? r.rhythm.usual_ms : n.step_ms;
+  std::vector<double> each;
+  if (r.loop) {
+    for (const size_t i : r.rhythm.usual) {
+      const loop::Period& p = r.loop->periods[i];
+      each.push_back(static_cast<double>(total_inside(spans, {p.begin, p.end})) / 1e9);
+    }
+  } else {
+    for (const CaptureStep& step : n.c.steps)
+      each.push_back(static_cast<double>(total_inside(spans, step.extent)) / 1e9);
+  }
+  const double per_step = ratio(static_cast<double>(calls),
+                                r.loop ? static_cast<double>(r.loop->periods.size()) : n.steps());
+  const double ms = loop::median(std::move(each)), share = ratio(ms, period_ms);
+  Finding f =
+      make("OPT-FUSED", !fused && per_step >= 50 && share >= (n.c.device.empty() ? 0.3 : 0.05),
+           n.c.device.empty() ? Severity::kMajor : Severity::kMinor);
   f.text = fmt::format(
-      "{:.1f} ms of each step ({:.0f}%) are the optimiser, which calls {:.0f} operators one "
-      "parameter at a time{}.",
-      ms, 100 * ratio(ms, n.step_ms), per_step, fused ? ", fused ones among them" : "");
-  f.action = "One fused kernel updates all parameters at once.";
+      "{:.1f} of {:.1f} ms of each step ({:.0f}%) are the optimizer, which calls {:.0f} operators, "
+      "one parameter at a time{}.",
+      ms, period_ms, 100 * share, per_step, fused ? ", fused ones among them" : "");
+  f.action =
+      "Update all parameters at once: fused=True, or foreach=True where the optimizer has no fused "
+      "form. The gain assumes that this halves its time.";
   std::string kind = name.substr(std::min(name.size(), name.find('#') + 1));
   if (kind.empty() || name.find('#') == std::string::npos) kind = "AdamW";
   f.diff = fmt::format(
@@ -216,7 +234,7 @@ void optimizer(const Numbers& n, Rules& r) {
       kind);
   f.numbers = {{"optimizer_ms", ms}, {"operators", per_step}};
   f.evidence = {{"trace_viewer", "Optimizer.step"}};
-  gain(f, 0.5 * ms, n.step_ms);
+  gain(f, 0.5 * ms, period_ms);
   r.found.push_back(std::move(f));
 }
 
@@ -261,13 +279,29 @@ void parallel(const Numbers& n, Rules& r) {
   f.action =
       "Let gradients travel while the backward pass runs (larger buckets, static graph), add up "
       "several batches before exchanging (no_sync), or send 16 bits.";
+  // Many small exchanges cost more than one large one.
+  size_t exchanges = 0;
+  for (const Collective& call : collectives_of(n.c)) exchanges += !call.name.starts_with("c10d::");
+  const double each_step = static_cast<double>(exchanges) / n.steps();
+  if (each_step >= kManyExchanges) {
+    f.text.back() = ',';
+    f.text += fmt::format(" in {:.0f} collectives a step, one after the other.", each_step);
+    f.action =
+        "Exchange fewer and larger pieces: join the tensors into one buffer before the all-reduce "
+        "(flatten, or dist.all_reduce_coalesced), or let DistributedDataParallel put them into "
+        "buckets that travel while the backward pass runs.";
+    f.diff =
+        "-for p in model.parameters():\n-    dist.all_reduce(p.grad)\n"
+        "+model = torch.nn.parallel.DistributedDataParallel(model)   # buckets, beside backward()";
+  }
   const std::string_view ids = n.c.device.empty() ? "" : ", device_ids=[local_rank]";
-  f.diff = fmt::format(
-      "-model = DistributedDataParallel(model{0})\n"
-      "+model = DistributedDataParallel(model{0}, bucket_cap_mb=100,\n"
-      "+                                gradient_as_bucket_view=True, static_graph=True)\n"
-      "+model.register_comm_hook(None, default_hooks.bf16_compress_hook)",
-      ids);
+  if (f.diff.empty())
+    f.diff = fmt::format(
+        "-model = DistributedDataParallel(model{0})\n"
+        "+model = DistributedDataParallel(model{0}, bucket_cap_mb=100,\n"
+        "+                                gradient_as_bucket_view=True, static_graph=True)\n"
+        "+model.register_comm_hook(None, default_hooks.bf16_compress_hook)",
+        ids);
   f.numbers = {{"exposed_ms", ms}, {"percent", percent}};
   f.evidence = {{"torch.distributed", ""}, {"torch.ranks", ""}};
   gain(f, ms, n.step_ms);
@@ -340,6 +374,7 @@ void pytorch_rules(Rules& r) {
     pytorch_waits(n, r);
   }
   loop_rules(r);
+  hot_operations(r);
   periodic(r);
   pytorch_capture(r);
   data_loss(r);

@@ -19,14 +19,21 @@ constexpr double kLeastMegabytes = 0.02;  // a step: what rounding and small obj
 
 void memory_growth(const HostAnalysis& host, Rules& r) {
   const Capture& c = host.pytorch();
-  if (c.memory.empty() || c.steps.size() < kStepsOfALeak) return;
+  // Steps that nobody marked, but that the loop shows, are steps.
+  std::vector<Range> steps;
+  if (c.steps_marked) {
+    for (const CaptureStep& step : c.steps) steps.push_back(step.host);
+  } else {
+    for (const loop::Period& p : host.loop().periods) steps.push_back({p.begin, p.end});
+  }
+  if (c.memory.empty() || steps.size() < kStepsOfALeak) return;
   const Memory memory = memory_of(c);
   for (size_t d = 0; d < memory.devices.size(); ++d) {
     std::vector<double> at_end;  // MB held since the capture began, after each step
     double held = 0;
     size_t at = 0;
-    for (const CaptureStep& step : c.steps) {
-      for (; at < memory.records.size() && memory.records[at].time_ps <= step.host.end; ++at) {
+    for (const Range& step : steps) {
+      for (; at < memory.records.size() && memory.records[at].time_ps <= step.end; ++at) {
         if (memory.records[at].device == d)
           held += static_cast<double>(memory.records[at].bytes) / 1e6;
       }
@@ -47,7 +54,7 @@ void memory_growth(const HostAnalysis& host, Rules& r) {
       for (const Lifetime& life : memory.lifetimes) {
         if (life.allocation == pytorch::kNone || life.release != pytorch::kNone) continue;
         const MemoryRecord& record = memory.records[life.allocation];
-        if (record.device != d || record.time_ps < c.steps[1].host.begin) continue;
+        if (record.device != d || record.time_ps < steps[1].begin) continue;
         by_operator[operator_name(c, record)] += static_cast<double>(record.bytes) / 1e6;
       }
       const auto most =

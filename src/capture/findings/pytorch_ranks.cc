@@ -64,6 +64,48 @@ std::string why_late(const HostAnalysis& late, const HostAnalysis& other) {
   return fmt::format(": {:.0f} ms more show no recorded work on it (Python, most likely)", most);
 }
 
+// In each step another rank may be the late one: none is late on the whole, and yet all wait.
+bool take_turns(const pytorch::Arrivals& arrivals, Rules& r) {
+  const size_t steps = arrivals.by_step.empty() ? 0 : arrivals.by_step[0].size();
+  if (steps < kEnoughSteps) return false;
+  std::vector<size_t> late(arrivals.by_step.size(), 0);
+  std::vector<double> waited;
+  for (size_t s = 0; s < steps; ++s) {
+    size_t last = 0;
+    for (size_t i = 1; i < arrivals.by_step.size(); ++i) {
+      if (arrivals.by_step[i][s] < arrivals.by_step[last][s]) last = i;
+    }
+    double next = 1e300;  // how long the one before it waits
+    for (size_t i = 0; i < arrivals.by_step.size(); ++i) {
+      if (i != last) next = std::min(next, arrivals.by_step[i][s] - arrivals.by_step[last][s]);
+    }
+    ++late[last];
+    waited.push_back(next);
+  }
+  const double ms = loop::median(waited), share = ratio(ms, r.rhythm.usual_ms);
+  const size_t most = *std::max_element(late.begin(), late.end());
+  const auto involved =
+      std::count_if(late.begin(), late.end(), [](size_t times) { return times > 0; });
+  // One rank that is late in most steps is told as that.
+  if (share < 0.2 || 10 * most > 6 * steps || involved < 2) return false;
+  Finding f = make("STRAGGLER", true, Severity::kMajor);
+  f.text = fmt::format(
+      "The ranks take turns being late: in each step another one arrives last at the collectives "
+      "({} different ones in {} steps), and the others wait {:.1f} of {:.1f} ms ({:.0f}%) for it.",
+      involved, steps, ms, r.rhythm.usual_ms, 100 * share);
+  f.action =
+      "Work of uneven size is dealt out at random, or the ranks disturb each other: give every "
+      "rank "
+      "equal batches (samples of like length together), and see in the ranks view what the late "
+      "one "
+      "does.";
+  f.numbers = {{"wait_ms", ms}, {"percent", 100 * share}};
+  f.evidence = {{"torch.ranks", ""}, {"torch.distributed", ""}};
+  gain(f, ms, r.rhythm.usual_ms);
+  r.found.push_back(std::move(f));
+  return true;
+}
+
 }  // namespace
 
 const HostAnalysis* late_rank(Rules& r) {
@@ -75,8 +117,16 @@ const HostAnalysis* late_rank(Rules& r) {
     ranks.push_back(host);
   }
   if (ranks.size() < 2 || !r.loop) return nullptr;
-  const pytorch::Arrivals arrivals = pytorch::arrivals_of(captures);
+  pytorch::Arrivals arrivals = pytorch::arrivals_of(captures);
   if (arrivals.collectives == 0) return nullptr;
+  // Where no steps are marked all of a capture is one: what it waits belongs to the loop's rounds.
+  const pytorch::Capture& paced = r.pace->pytorch();
+  if (!paced.steps_marked && !paced.steps.empty() && r.rhythm.mean_ms > 0) {
+    const double whole_ms = static_cast<double>(paced.steps.front().extent.length()) / 1e9;
+    arrivals.late_ms /= std::max(1.0, whole_ms / r.rhythm.mean_ms);
+  }
+  arrivals.late_ms = std::min(arrivals.late_ms, r.rhythm.usual_ms);
+  if (take_turns(arrivals, r)) return nullptr;
   const double share = ratio(arrivals.late_ms, r.rhythm.usual_ms);
   const size_t last = arrivals.last[arrivals.late];
   const bool fired = share >= 0.1 && 10 * last >= 6 * arrivals.collectives;

@@ -7,6 +7,7 @@
 
 #include "capture/analysis/loop/loop.h"
 #include "capture/analysis/merged.h"
+#include "capture/findings/rules.h"
 
 namespace sonde::capture::findings {
 namespace {
@@ -372,7 +373,7 @@ class Checks {
 
   // Between a step's last kernel and the next one's first nothing runs on the device.
   void idle_tail() {
-    double gaps = 0, count = 0;
+    std::vector<double> gaps, rounds;  // ms from end to begin, from begin to begin
     for (const HostAnalysis* host : hosts_) {
       std::vector<Grouping::DeviceStep> spans = host->grouping().device_steps;
       std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
@@ -380,22 +381,25 @@ class Checks {
       });
       for (size_t i = 1; i < spans.size(); ++i) {
         if (spans[i].plane != spans[i - 1].plane || spans[i].group == spans[i - 1].group) continue;
-        gaps += static_cast<double>(std::max<int64_t>(0, spans[i].begin - spans[i - 1].end)) / 1e9;
-        ++count;
+        const int64_t gap = std::max<int64_t>(0, spans[i].begin - spans[i - 1].end);
+        gaps.push_back(static_cast<double>(gap) / 1e9);
+        rounds.push_back(static_cast<double>(spans[i].begin - spans[i - 1].begin) / 1e9);
       }
     }
-    if (count == 0 || !enough()) return;
+    if (gaps.empty() || !enough()) return;
     // A device that waits for input idles, too: that part belongs to the finding about input.
     double input = 0;
     for (const SessionStep& step : steps_.steps)
       input += static_cast<double>(step.slowest().part(Part::kInput)) / 1e9;
     input /= static_cast<double>(steps_.steps.size());
-    const double ms = std::max(0.0, gaps / count - input), percent = 100 * ratio(ms, step_ms_);
+    const double round = loop::median(std::move(rounds));
+    const double ms = std::clamp(loop::median(std::move(gaps)) - input, 0.0, std::max(0.0, round));
+    const double percent = 100 * ratio(ms, round);
     Finding& f = add("IDLE-TAIL", percent >= 5, Severity::kMajor);
     f.text = fmt::format(
-        "{:.1f} ms ({:.0f}% of a step) the device idles between one step's last "
-        "kernel and the next one's first, waiting for input not counted.",
-        ms, percent);
+        "{:.1f} of {:.1f} ms from one step to the next ({:.0f}%) the device idles between one "
+        "step's last kernel and the next one's first, waiting for input not counted.",
+        ms, round, percent);
     f.action =
         "Do what happens between steps (metrics, checkpoints, logging) less often, or let "
         "the next step start before it.";
@@ -403,7 +407,7 @@ class Checks {
                   : "+model.compile(..., steps_per_execution=10)";
     f.numbers = {{"idle_ms", ms}, {"percent", percent}};
     f.evidence = {{"trace_viewer", ""}};
-    gain(f, ms);
+    findings::gain(f, ms, round);
   }
 
   void tpu_idle() {

@@ -58,6 +58,14 @@ Rules::Rules(const std::vector<const HostAnalysis*>& h, const SessionSteps& s)
     loop = &found_loop;
     rhythm = std::move(found_rhythm);
   }
+  // Steps that nobody marked, but that the loop shows, are steps.
+  if (loop) enough |= loop->periods.size() >= kEnoughSteps;
+}
+
+std::string Rules::of_step(double ms) const {
+  return fmt::format("{:.1f} of {:.1f} ms of {} ({:.0f}%)", ms, rhythm.usual_ms,
+                     rhythm.uneven ? "a step on average" : "each step",
+                     100 * ratio(ms, rhythm.usual_ms));
 }
 
 std::vector<Finding> Rules::take() {

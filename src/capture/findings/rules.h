@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct Rules {
   std::vector<Finding> found;
 
   double usual_ms(loop::Act act) const { return loop::usual_ms(*loop, rhythm, act); }
+  // "12.0 of 30.0 ms of each step (40%)", of a period of the loop.
+  std::string of_step(double ms) const;
   bool jax = false, keras = false;  // what the capture's own names show
 
   // What fired first, by gain; then what was checked and is no problem.
@@ -66,6 +69,8 @@ void stragglers(Rules& r);
 void retracing(Rules& r);
 // loop_acts.cc: what the loop's thread does instead of computing
 void loop_rules(Rules& r);
+// hot_operation.cc: conversions and copies, and the operation that takes most
+void hot_operations(Rules& r);
 // periodic.cc: steps that stand out
 void periodic(Rules& r);
 // capture.cc: the capture itself

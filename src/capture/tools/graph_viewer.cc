@@ -16,7 +16,7 @@ namespace {
 using hlo::Instruction;
 using hlo::Module;
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   for (const auto& host : session.analysis().hosts) {
     if (!host->modules().all().empty()) return {};
   }
@@ -132,8 +132,8 @@ Result<Report> graph_viewer(const Session& session, const Options& options) {
     if (!options.parameter("module_name").empty())
       return fail(Code::kNotFound,
                   fmt::format("no module '{}' in this capture", options.parameter("module_name")));
-    report.missing.push_back(
-        {"compiled programs", missing(session), "use JAX, or tf.function(jit_compile=True)"});
+    report.missing.push_back({"compiled programs", what_is_missing(session),
+                              "use JAX, or tf.function(jit_compile=True)"});
     return report;
   }
   const std::string_view type = options.parameter("type", "short_txt");
@@ -204,6 +204,6 @@ Result<Report> graph_viewer(const Session& session, const Options& options) {
 }  // namespace
 
 extern const Tool kGraphViewer;
-const Tool kGraphViewer{"graph_viewer", "HLO graph", graph_viewer, missing};
+const Tool kGraphViewer{"graph_viewer", "HLO graph", graph_viewer, what_is_missing};
 
 }  // namespace sonde::capture

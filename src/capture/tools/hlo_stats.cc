@@ -103,7 +103,7 @@ Result<Report> hlo_stats(const Session& session, const Options& options) {
   return report;
 }
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   for (const auto& host : session.analysis().hosts) {
     for (const DeviceOp& op : host->device_ops().ops) {
       if (op.is_hlo) return {};
@@ -117,6 +117,6 @@ constexpr std::string_view kTables[] = {"hlo_ops"};
 }  // namespace
 
 extern const Tool kHloStats;
-const Tool kHloStats{"hlo_stats", "HLO op statistics", hlo_stats, missing, kTables};
+const Tool kHloStats{"hlo_stats", "HLO op statistics", hlo_stats, what_is_missing, kTables};
 
 }  // namespace sonde::capture

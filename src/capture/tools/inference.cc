@@ -58,7 +58,7 @@ std::vector<RequestRow> requests_of(const HostAnalysis& host) {
   return rows;
 }
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   for (const auto& host : session.analysis().hosts) {
     for (const char* name :
          {"BatchingSessionRun", "BrainSessionRun", "TfrtModelRun", "ServingModelRun"}) {
@@ -123,7 +123,7 @@ Result<Report> inference(const Session& session, const Options& options) {
                     fmt::format("{:.1f}", ratio(static_cast<double>(count) * 1e3, sum)));
   if (count == 0) {
     report.missing.push_back(
-        {"serving requests", missing(session),
+        {"serving requests", what_is_missing(session),
          "capture a TensorFlow Serving or SavedModel server while it answers requests"});
   }
   report.tables = {std::move(model_table), std::move(requests)};
@@ -146,6 +146,7 @@ constexpr std::string_view kTables[] = {"models", "requests"};
 }  // namespace
 
 extern const Tool kInference;
-const Tool kInference{"inference_profile", "Inference latency", inference, missing, kTables};
+const Tool kInference{"inference_profile", "Inference latency", inference, what_is_missing,
+                      kTables};
 
 }  // namespace sonde::capture

@@ -118,14 +118,14 @@ Result<Report> input_pipeline(const Session& session, const Options& options) {
   return report;
 }
 
-std::string missing(const Session&) { return {}; }
+std::string what_is_missing(const Session&) { return {}; }
 constexpr std::string_view kTables[] = {"table_0", "step_times", "input_ops", "recommendations",
                                         "diagnostics"};
 
 }  // namespace
 
 extern const Tool kInputPipeline;
-const Tool kInputPipeline{"input_pipeline_analyzer", "Input pipeline", input_pipeline, missing,
-                          kTables};
+const Tool kInputPipeline{"input_pipeline_analyzer", "Input pipeline", input_pipeline,
+                          what_is_missing, kTables};
 
 }  // namespace sonde::capture

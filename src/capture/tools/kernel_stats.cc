@@ -9,7 +9,7 @@ namespace {
 
 std::string dimensions(const uint32_t (&d)[3]) { return fmt::format("{},{},{}", d[0], d[1], d[2]); }
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   for (const auto& host : session.analysis().hosts) {
     if (!host->words().gpu_planes.empty() || host->is_pytorch()) return {};
   }
@@ -58,7 +58,7 @@ Result<Report> kernel_stats(const Session& session, const Options& options) {
   report.charts.push_back(
       {"tensor_cores", "pie", "kernels", "is_kernel_using_tensor_core", {"total_duration_us"}, ""});
   if (kernels.empty()) {
-    const std::string why = missing(session);
+    const std::string why = what_is_missing(session);
     report.missing.push_back(
         {"GPU kernels", why.empty() ? "the GPU ran no kernel while the capture was on" : why,
          why.empty() ? "capture while the training step runs"
@@ -72,6 +72,7 @@ constexpr std::string_view kTables[] = {"kernels"};
 }  // namespace
 
 extern const Tool kKernelStats;
-const Tool kKernelStats{"kernel_stats", "Kernel statistics", kernel_stats, missing, kTables};
+const Tool kKernelStats{"kernel_stats", "Kernel statistics", kernel_stats, what_is_missing,
+                        kTables};
 
 }  // namespace sonde::capture

@@ -265,7 +265,7 @@ Json allocator_json(const Allocator& a) {
   return out;
 }
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   for (const auto& host : session.analysis().hosts) {
     if (host->trace().key("MemoryAllocation") != trace::kNone) return {};
   }
@@ -451,7 +451,7 @@ Result<Report> memory_profile(const Session& session, const Options& options) {
   report.document = std::move(document);
   if (summary.rows.empty()) {
     report.missing.push_back(
-        {"allocator events", missing(session),
+        {"allocator events", what_is_missing(session),
          "only GPU and TPU allocators record them; on a CPU set TF_CPU_ALLOCATOR_USE_BFC=1 "
          "before the program starts"});
   }
@@ -464,6 +464,6 @@ Result<Report> memory_profile(const Session& session, const Options& options) {
 }  // namespace
 
 extern const Tool kMemoryProfile;
-const Tool kMemoryProfile{"memory_profile", "Memory profile", memory_profile, missing};
+const Tool kMemoryProfile{"memory_profile", "Memory profile", memory_profile, what_is_missing};
 
 }  // namespace sonde::capture

@@ -297,7 +297,7 @@ Result<Report> op_profile(const Session& session, const Options& options) {
   return report;
 }
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   for (const auto& host : session.analysis().hosts) {
     for (const DeviceOp& op : host->device_ops().ops) {
       if (op.is_hlo) return {};
@@ -309,6 +309,6 @@ std::string missing(const Session& session) {
 }  // namespace
 
 extern const Tool kOpProfile;
-const Tool kOpProfile{"op_profile", "Op profile", op_profile, missing};
+const Tool kOpProfile{"op_profile", "Op profile", op_profile, what_is_missing};
 
 }  // namespace sonde::capture

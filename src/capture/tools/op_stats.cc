@@ -166,12 +166,13 @@ Result<Report> op_stats(const Session& session, const Options& options) {
   return report;
 }
 
-std::string missing(const Session&) { return {}; }
+std::string what_is_missing(const Session&) { return {}; }
 constexpr std::string_view kTables[] = {"with_idle", "without_idle"};
 
 }  // namespace
 
 extern const Tool kOpStats;
-const Tool kOpStats{"framework_op_stats", "Framework op statistics", op_stats, missing, kTables};
+const Tool kOpStats{"framework_op_stats", "Framework op statistics", op_stats, what_is_missing,
+                    kTables};
 
 }  // namespace sonde::capture

@@ -198,7 +198,7 @@ Table period_table(const std::vector<const HostAnalysis*>& hosts, Report& report
   return table;
 }
 
-Table advice_table(const Bottleneck& b) {
+Table advice_table(const Bottleneck& b, bool pytorch) {
   Table table{"recommendations", "Where to look next"};
   table.columns = {{"tip_type", "Kind", Type::kText},
                    {"link", "Tool", Type::kText},
@@ -206,10 +206,16 @@ Table advice_table(const Bottleneck& b) {
   const auto tip = [&](const char* kind, const char* link, const char* why) {
     table.rows.push_back({std::string(kind), std::string(link), std::string(why)});
   };
-  tip("host", "input_pipeline_analyzer", "which input operation takes the time");
-  tip("host", "tf_data_bottleneck_analysis", "which tf.data stage the step waits for");
-  tip("host", "trace_viewer", "what the host threads do during a step");
-  tip("device", "framework_op_stats", "which operations take most device time");
+  if (pytorch) {
+    tip("host", "torch.operator", "which operators take the time");
+    tip("host", "trace_viewer", "what the host threads do during a step");
+    tip("device", "torch.kernel", "which kernels take most device time");
+  } else {
+    tip("host", "input_pipeline_analyzer", "which input operation takes the time");
+    tip("host", "tf_data_bottleneck_analysis", "which tf.data stage the step waits for");
+    tip("host", "trace_viewer", "what the host threads do during a step");
+    tip("device", "framework_op_stats", "which operations take most device time");
+  }
   tip("device", "trace_viewer", "where the device is idle during a step");
   table.property("bottleneck", b.where);
   table.property("statement", b.statement);
@@ -263,7 +269,9 @@ Result<Report> overview(const Session& session, const Options& options) {
   report.tables.push_back(op_table(hosts, machine, steps));
   report.tables.push_back(step_table(steps, bottleneck, machine.hardware_type));
   report.tables.push_back(environment_table(hosts, machine));
-  report.tables.push_back(advice_table(bottleneck));
+  report.tables.push_back(advice_table(
+      bottleneck, std::all_of(hosts.begin(), hosts.end(),
+                              [](const HostAnalysis* host) { return host->is_pytorch(); })));
   Table latency{"inference_latency", "Inference latency"};
   latency.columns = {{"percentile", "Percentile", Type::kText},
                      {"hostTimeMs", "Host", Type::kNumber, "ms"},
@@ -286,7 +294,7 @@ Result<Report> overview(const Session& session, const Options& options) {
   return report;
 }
 
-std::string missing(const Session&) { return {}; }
+std::string what_is_missing(const Session&) { return {}; }
 constexpr std::string_view kTables[] = {"op_stats",        "step_times",        "run_environment",
                                         "recommendations", "inference_latency", "{}",
                                         "diagnostics"};
@@ -294,6 +302,6 @@ constexpr std::string_view kTables[] = {"op_stats",        "step_times",        
 }  // namespace
 
 extern const Tool kOverview;
-const Tool kOverview{"overview_page", "Overview", overview, missing, kTables};
+const Tool kOverview{"overview_page", "Overview", overview, what_is_missing, kTables};
 
 }  // namespace sonde::capture

@@ -9,7 +9,7 @@ namespace {
 using trace::SliceId;
 using trace::TrackId;
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   for (const auto& host : session.analysis().hosts) {
     if (host->trace().key("counter_value") != trace::kNone) return {};
   }
@@ -64,7 +64,7 @@ Result<Report> perf_counters(const Session& session, const Options& options) {
     for (const TrackId plane : devices_of(host->words())) add_plane(*host, plane, table);
   }
   if (table.rows.empty()) {
-    report.missing.push_back({"hardware counters", missing(session),
+    report.missing.push_back({"hardware counters", what_is_missing(session),
                               "capture on a TPU with its counters switched on, or with CUPTI's "
                               "range profiler on a GPU"});
   }
@@ -77,6 +77,7 @@ constexpr std::string_view kTables[] = {"counters"};
 }  // namespace
 
 extern const Tool kPerfCounters;
-const Tool kPerfCounters{"perf_counters", "Hardware counters", perf_counters, missing, kTables};
+const Tool kPerfCounters{"perf_counters", "Hardware counters", perf_counters, what_is_missing,
+                         kTables};
 
 }  // namespace sonde::capture

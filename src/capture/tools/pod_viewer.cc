@@ -99,7 +99,7 @@ Result<Report> pod_viewer(const Session& session, const Options& options) {
   return report;
 }
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   for (const auto& host : session.analysis().hosts) {
     if (!host->steps().steps.empty()) return {};
   }
@@ -109,6 +109,6 @@ std::string missing(const Session& session) {
 }  // namespace
 
 extern const Tool kPodViewer;
-const Tool kPodViewer{"pod_viewer", "Steps by host", pod_viewer, missing};
+const Tool kPodViewer{"pod_viewer", "Steps by host", pod_viewer, what_is_missing};
 
 }  // namespace sonde::capture

@@ -5,7 +5,7 @@
 namespace sonde::capture {
 namespace {
 
-std::string missing(const Session&) { return {}; }
+std::string what_is_missing(const Session&) { return {}; }
 
 Result<Report> smart_suggestion(const Session& session, const Options& options) {
   const auto hosts = chosen_hosts(session, options);
@@ -29,6 +29,6 @@ Result<Report> smart_suggestion(const Session& session, const Options& options) 
 }  // namespace
 
 extern const Tool kSmartSuggestion;
-const Tool kSmartSuggestion{"smart_suggestion", "Findings", smart_suggestion, missing};
+const Tool kSmartSuggestion{"smart_suggestion", "Findings", smart_suggestion, what_is_missing};
 
 }  // namespace sonde::capture

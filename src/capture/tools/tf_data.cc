@@ -12,7 +12,7 @@ namespace {
 
 int64_t us(int64_t ps) { return ps / 1'000'000; }
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   for (const auto& host : session.analysis().hosts) {
     for (const LabelInfo& label : host->words().labels) {
       if (label.op.category == OpCategory::kTfData) return {};
@@ -130,7 +130,7 @@ Result<Report> tf_data(const Session& session, const Options& options) {
                              "and a remedy are listed for each."
                            : "No tf.data pipeline takes longer than 50 us a call.");
   report.tables = {std::move(iterators), std::move(summary), std::move(bottlenecks)};
-  if (const std::string why = missing(session); !why.empty()) {
+  if (const std::string why = what_is_missing(session); !why.empty()) {
     report.missing.push_back({"tf.data iterators", why,
                               "build the input with tf.data and capture with host_tracer_level=2"});
   }
@@ -142,6 +142,7 @@ constexpr std::string_view kTables[] = {"iterators", "pipelines", "bottlenecks"}
 }  // namespace
 
 extern const Tool kTfData;
-const Tool kTfData{"tf_data_bottleneck_analysis", "tf.data bottlenecks", tf_data, missing, kTables};
+const Tool kTfData{"tf_data_bottleneck_analysis", "tf.data bottlenecks", tf_data, what_is_missing,
+                   kTables};
 
 }  // namespace sonde::capture

@@ -373,7 +373,7 @@ Result<Report> run(const Session& session, const Options& options) {
   return report;
 }
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   std::string why = missing_capture(session);
   if (!why.empty()) return why;
   for (const HostAnalysis* host : workers(session, {})) {
@@ -388,6 +388,6 @@ std::string missing(const Session& session) {
 }  // namespace
 
 extern const Tool kTorchDistributed;
-const Tool kTorchDistributed{"torch.distributed", "PyTorch distributed", run, missing};
+const Tool kTorchDistributed{"torch.distributed", "PyTorch distributed", run, what_is_missing};
 
 }  // namespace sonde::capture

@@ -209,7 +209,7 @@ Result<Report> run(const Session& session, const Options& options) {
   return report;
 }
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   std::string why = missing_capture(session);
   if (!why.empty()) return why;
   return holds(session, Kind::kKernel) ? "" : "no kernel in this capture";
@@ -218,6 +218,6 @@ std::string missing(const Session& session) {
 }  // namespace
 
 extern const Tool kTorchKernel;
-const Tool kTorchKernel{"torch.kernel", "PyTorch kernels", run, missing};
+const Tool kTorchKernel{"torch.kernel", "PyTorch kernels", run, what_is_missing};
 
 }  // namespace sonde::capture

@@ -378,7 +378,7 @@ Result<Report> run(const Session& session, const Options& options) {
   return report;
 }
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   std::string why = missing_capture(session);
   if (!why.empty()) return why;
   return holds(session, Kind::kMemory) ? "" : "no memory event: profile with profile_memory=True";
@@ -387,6 +387,6 @@ std::string missing(const Session& session) {
 }  // namespace
 
 extern const Tool kTorchMemory;
-const Tool kTorchMemory{"torch.memory", "PyTorch memory", run, missing};
+const Tool kTorchMemory{"torch.memory", "PyTorch memory", run, what_is_missing};
 
 }  // namespace sonde::capture

@@ -226,7 +226,7 @@ Result<Report> run(const Session& session, const Options& options) {
   return report;
 }
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   std::string why = missing_capture(session);
   if (!why.empty()) return why;
   return holds(session, Kind::kModule) ? "" : "no module call: profile with with_stack=True";
@@ -235,6 +235,6 @@ std::string missing(const Session& session) {
 }  // namespace
 
 extern const Tool kTorchModule;
-const Tool kTorchModule{"torch.module", "PyTorch modules", run, missing};
+const Tool kTorchModule{"torch.module", "PyTorch modules", run, what_is_missing};
 
 }  // namespace sonde::capture

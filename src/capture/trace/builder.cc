@@ -305,9 +305,26 @@ const Trace& Builder::settle() {
   return trace_;
 }
 
+void Builder::index_children() {
+  const auto& tracks = trace_.tracks_;
+  std::vector<uint32_t>& first = trace_.first_child_;
+  first.assign(tracks.size() + 1, 0);
+  const auto has_parent = [&](const Track& track) { return track.parent < tracks.size(); };
+  for (const Track& track : tracks) {
+    if (has_parent(track)) ++first[track.parent + 1];
+  }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  trace_.children_.resize(first.back());
+  std::vector<uint32_t> next(first.begin(), first.end() - 1);
+  for (TrackId t = 0; t < tracks.size(); ++t) {
+    if (has_parent(tracks[t])) trace_.children_[next[tracks[t].parent]++] = t;
+  }
+}
+
 Trace Builder::finish() && {
   if (!is_settled_) settle();
   sort_points();
+  index_children();
   return std::move(trace_);
 }
 

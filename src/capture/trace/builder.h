@@ -132,6 +132,7 @@ class Builder {
   void sort_slices();
   void nest();
   void sort_points();
+  void index_children();
 
   Trace trace_;
   Picos origin_;

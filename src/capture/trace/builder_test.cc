@@ -78,3 +78,19 @@ TEST_CASE("ArgValue: numbers are read whatever type they were written with") {
   CHECK(ArgValue{ArgType::kInt, static_cast<uint64_t>(int64_t{-2})}.as_double() == -2.0);
   CHECK(ArgValue{ArgType::kDouble, std::bit_cast<uint64_t>(1e300)}.as_int() == 0);
 }
+
+TEST_CASE("Builder: a track knows its children, in their order") {
+  trace::Builder b("x");
+  const auto first = b.process("a", 0);
+  const auto second = b.process("b", 1);
+  const auto one = b.track(trace::TrackKind::kThread, second, "one", 1);
+  const auto two = b.track(trace::TrackKind::kStream, first, "two", 2);
+  const auto three = b.track(trace::TrackKind::kThread, second, "three", 3);
+  const trace::Trace trace = std::move(b).finish();
+  const auto children = [&](trace::TrackId t) {
+    return std::vector<trace::TrackId>(trace.children(t).begin(), trace.children(t).end());
+  };
+  CHECK(children(first) == std::vector{two});
+  CHECK(children(second) == std::vector{one, three});
+  CHECK(children(one).empty());
+}

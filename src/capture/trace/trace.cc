@@ -92,7 +92,7 @@ std::string_view Trace::metadata(std::string_view key) const {
 size_t Trace::memory_bytes() const {
   size_t bytes = begin_.size() * 16 + label_.size() * 4 + depth_.size() * 2 + first_arg_.size() * 4;
   bytes += arg_key_.size() * 12 + point_time_.size() * 16 + flows_.size() * sizeof(Flow);
-  bytes += tracks_.size() * sizeof(Track) + labels_.size() * sizeof(Label);
+  bytes += tracks_.size() * (sizeof(Track) + 8) + labels_.size() * sizeof(Label);
   for (const std::string& blob : blobs_) bytes += blob.size();
   return bytes + strings_.memory_bytes();
 }

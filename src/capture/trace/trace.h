@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -146,6 +147,10 @@ class Trace {
   size_t string_count() const { return strings_.size(); }
   StringId string_id(std::string_view text) const { return strings_.find(text); }
   const std::vector<Track>& tracks() const { return tracks_; }
+  // The tracks whose parent it is, in their order.
+  std::span<const TrackId> children(TrackId t) const {
+    return {children_.data() + first_child_[t], children_.data() + first_child_[t + 1]};
+  }
   const std::vector<Label>& labels() const { return labels_; }
   const std::vector<Flow>& flows() const { return flows_; }
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
@@ -178,6 +183,8 @@ class Trace {
   StringTable strings_;
   std::vector<std::string> blobs_;
   std::vector<Track> tracks_;
+  std::vector<uint32_t> first_child_{0};  // one more than tracks
+  std::vector<TrackId> children_;
   std::vector<Label> labels_;
   std::vector<Flow> flows_;
   std::vector<Diagnostic> diagnostics_;

@@ -3,6 +3,8 @@
 
 #include "base/strings.h"
 #include "capture/analysis/hlo/module.h"
+#include "codec/fields/hlo.h"
+#include "codec/fields/map_entry.h"
 #include "codec/wire.h"
 
 namespace sonde::capture::hlo {
@@ -22,32 +24,32 @@ Shape parse_shape(Bytes message, int depth) {
   wire::Cursor cursor(message);
   for (wire::Field f; cursor.next(f);) {
     switch (f.number) {
-      case 2:
+      case fields::HloShape::kElementType:
         shape.type = static_cast<int32_t>(f.as_int());
         break;
-      case 3:
+      case fields::HloShape::kDimensions:
         push_varints(f, shape.dimensions);
         break;
-      case 4:
+      case fields::HloShape::kTuple:
         if (f.is_bytes()) shape.tuple.push_back(parse_shape(f.bytes, depth + 1));
         break;
-      case 5: {
+      case fields::HloShape::kLayout: {
         shape.has_layout = true;
         std::string tiles;
         int64_t memory_space = 0, element_bits = 0;
         wire::Cursor layout(f.bytes);
         for (wire::Field l; layout.next(l);) {
-          if (l.number == 1) push_varints(l, shape.minor_to_major);
-          if (l.number == 6 && l.is_bytes()) {
+          if (l.number == fields::HloLayout::kMinorToMajor) push_varints(l, shape.minor_to_major);
+          if (l.number == fields::HloLayout::kTiles && l.is_bytes()) {
             std::vector<int64_t> tile;
             wire::Cursor t(l.bytes);
             for (wire::Field d; t.next(d);) {
-              if (d.number == 1) push_varints(d, tile);
+              if (d.number == fields::HloTile::kDimensions) push_varints(d, tile);
             }
             tiles += fmt::format("({})", fmt::join(tile, ","));
           }
-          if (l.number == 7) element_bits = l.as_int();
-          if (l.number == 8) memory_space = l.as_int();
+          if (l.number == fields::HloLayout::kElementBits) element_bits = l.as_int();
+          if (l.number == fields::HloLayout::kMemorySpace) memory_space = l.as_int();
         }
         if (!tiles.empty()) shape.layout_extra = "T" + tiles;
         if (element_bits != 0) shape.layout_extra += fmt::format("E({})", element_bits);
@@ -65,31 +67,31 @@ void parse_metadata(Bytes message, Instruction& out) {
   wire::Cursor cursor(message);
   for (wire::Field f; cursor.next(f);) {
     switch (f.number) {
-      case 1:
+      case fields::OpMetadata::kOpType:
         out.op_type = text_of(f);
         break;
-      case 2:
+      case fields::OpMetadata::kOpName:
         out.op_name = text_of(f);
         break;
-      case 3:
+      case fields::OpMetadata::kSourceFile:
         out.source_file = text_of(f);
         break;
-      case 4:
+      case fields::OpMetadata::kSourceLine:
         out.source_line = static_cast<int32_t>(f.as_int());
         break;
-      case 12:
+      case fields::OpMetadata::kDeduplicatedName:
         out.deduplicated_name = text_of(f);
         break;
-      case 15:
+      case fields::OpMetadata::kStackFrame:
         out.stack_frame = static_cast<int32_t>(f.as_int());
         break;
-      case 17:
+      case fields::OpMetadata::kSourceEndLine:
         out.source_end_line = static_cast<int32_t>(f.as_int());
         break;
-      case 18:
+      case fields::OpMetadata::kSourceColumn:
         out.source_column = static_cast<int32_t>(f.as_int());
         break;
-      case 19:
+      case fields::OpMetadata::kSourceEndColumn:
         out.source_end_column = static_cast<int32_t>(f.as_int());
         break;
       default:
@@ -103,13 +105,13 @@ WindowDimension parse_window_dimension(Bytes message) {
   wire::Cursor cursor(message);
   for (wire::Field f; cursor.next(f);) {
     const int64_t v = f.as_int();
-    if (f.number == 1) d.size = v;
-    if (f.number == 2) d.stride = v;
-    if (f.number == 3) d.padding_low = v;
-    if (f.number == 4) d.padding_high = v;
-    if (f.number == 5) d.window_dilation = v;
-    if (f.number == 6) d.base_dilation = v;
-    if (f.number == 7) d.reversed = v != 0;
+    if (f.number == fields::WindowDimension::kSize) d.size = v;
+    if (f.number == fields::WindowDimension::kStride) d.stride = v;
+    if (f.number == fields::WindowDimension::kPaddingLow) d.padding_low = v;
+    if (f.number == fields::WindowDimension::kPaddingHigh) d.padding_high = v;
+    if (f.number == fields::WindowDimension::kWindowDilation) d.window_dilation = v;
+    if (f.number == fields::WindowDimension::kBaseDilation) d.base_dilation = v;
+    if (f.number == fields::WindowDimension::kReversed) d.reversed = v != 0;
   }
   return d;
 }
@@ -119,15 +121,19 @@ Convolution parse_convolution(Bytes message) {
   c.present = true;
   wire::Cursor cursor(message);
   for (wire::Field f; cursor.next(f);) {
-    if (f.number == 3) c.kernel_input_feature = f.as_int();
-    if (f.number == 4) c.kernel_output_feature = f.as_int();
-    if (f.number == 6) push_varints(f, c.kernel_spatial);
-    if (f.number == 7) c.input_batch = f.as_int();
-    if (f.number == 8) c.input_feature = f.as_int();
-    if (f.number == 9) c.output_batch = f.as_int();
-    if (f.number == 10) c.output_feature = f.as_int();
-    if (f.number == 11) push_varints(f, c.input_spatial);
-    if (f.number == 12) push_varints(f, c.output_spatial);
+    if (f.number == fields::ConvolutionDimensions::kKernelInputFeature)
+      c.kernel_input_feature = f.as_int();
+    if (f.number == fields::ConvolutionDimensions::kKernelOutputFeature)
+      c.kernel_output_feature = f.as_int();
+    if (f.number == fields::ConvolutionDimensions::kKernelSpatial)
+      push_varints(f, c.kernel_spatial);
+    if (f.number == fields::ConvolutionDimensions::kInputBatch) c.input_batch = f.as_int();
+    if (f.number == fields::ConvolutionDimensions::kInputFeature) c.input_feature = f.as_int();
+    if (f.number == fields::ConvolutionDimensions::kOutputBatch) c.output_batch = f.as_int();
+    if (f.number == fields::ConvolutionDimensions::kOutputFeature) c.output_feature = f.as_int();
+    if (f.number == fields::ConvolutionDimensions::kInputSpatial) push_varints(f, c.input_spatial);
+    if (f.number == fields::ConvolutionDimensions::kOutputSpatial)
+      push_varints(f, c.output_spatial);
   }
   return c;
 }
@@ -137,10 +143,10 @@ Dot parse_dot(Bytes message) {
   dot.present = true;
   wire::Cursor cursor(message);
   for (wire::Field f; cursor.next(f);) {
-    if (f.number == 1) push_varints(f, dot.lhs_contracting);
-    if (f.number == 2) push_varints(f, dot.rhs_contracting);
-    if (f.number == 3) push_varints(f, dot.lhs_batch);
-    if (f.number == 4) push_varints(f, dot.rhs_batch);
+    if (f.number == fields::DotDimensions::kLhsContracting) push_varints(f, dot.lhs_contracting);
+    if (f.number == fields::DotDimensions::kRhsContracting) push_varints(f, dot.rhs_contracting);
+    if (f.number == fields::DotDimensions::kLhsBatch) push_varints(f, dot.lhs_batch);
+    if (f.number == fields::DotDimensions::kRhsBatch) push_varints(f, dot.rhs_batch);
   }
   return dot;
 }
@@ -150,100 +156,101 @@ Instruction parse_instruction(Bytes message) {
   wire::Cursor cursor(message);
   for (wire::Field f; cursor.next(f);) {
     switch (f.number) {
-      case 1:
+      case fields::HloInstruction::kName:
         out.name = text_of(f);
         break;
-      case 2:
+      case fields::HloInstruction::kOpcode:
         out.opcode = text_of(f);
         break;
-      case 3:
+      case fields::HloInstruction::kShape:
         if (f.is_bytes()) out.shape = parse_shape(f.bytes, 0);
         break;
-      case 7:
+      case fields::HloInstruction::kMetadata:
         if (f.is_bytes()) parse_metadata(f.bytes, out);
         break;
-      case 8:
+      case fields::HloInstruction::kLiteral:
         out.literal.assign(f.text());
         break;
-      case 9:
+      case fields::HloInstruction::kParameterNumber:
         out.parameter_number = f.as_int();
         break;
-      case 11:
+      case fields::HloInstruction::kFusionKind:
         out.fusion_kind = text_of(f);
         break;
-      case 13:
+      case fields::HloInstruction::kTupleIndex:
         out.tuple_index = f.as_int();
         break;
-      case 14:
+      case fields::HloInstruction::kDimensions:
         push_varints(f, out.dimensions);
         break;
-      case 15: {
+      case fields::HloInstruction::kWindow: {
         wire::Cursor window(f.bytes);
         for (wire::Field d; window.next(d);) {
-          if (d.number == 1 && d.is_bytes()) out.window.push_back(parse_window_dimension(d.bytes));
+          if (d.number == fields::HloWindow::kDimensions && d.is_bytes())
+            out.window.push_back(parse_window_dimension(d.bytes));
         }
         break;
       }
-      case 16:
+      case fields::HloInstruction::kConvolution:
         if (f.is_bytes()) out.convolution = parse_convolution(f.bytes);
         break;
-      case 17: {
+      case fields::HloInstruction::kSliceDimensions: {
         SliceDimension slice;
         wire::Cursor dimension(f.bytes);
         for (wire::Field d; dimension.next(d);) {
-          if (d.number == 1) slice.start = d.as_int();
-          if (d.number == 2) slice.limit = d.as_int();
-          if (d.number == 3) slice.stride = d.as_int();
+          if (d.number == fields::SliceDimension::kStart) slice.start = d.as_int();
+          if (d.number == fields::SliceDimension::kLimit) slice.limit = d.as_int();
+          if (d.number == fields::SliceDimension::kStride) slice.stride = d.as_int();
         }
         out.slices.push_back(slice);
         break;
       }
-      case 26:
+      case fields::HloInstruction::kChannelId:
         out.channel_id = f.as_int();
         break;
-      case 28:
+      case fields::HloInstruction::kCustomCallTarget:
         out.custom_call_target = text_of(f);
         break;
-      case 30:
+      case fields::HloInstruction::kDot:
         if (f.is_bytes()) out.dot = parse_dot(f.bytes);
         break;
-      case 35:
+      case fields::HloInstruction::kId:
         out.id = f.as_int();
         break;
-      case 36:
+      case fields::HloInstruction::kOperands:
         push_varints(f, out.operands);
         break;
-      case 37:
+      case fields::HloInstruction::kControlPredecessors:
         push_varints(f, out.control_predecessors);
         break;
-      case 38:
+      case fields::HloInstruction::kCalledComputations:
         push_varints(f, out.called);
         break;
-      case 43:
+      case fields::HloInstruction::kBackendConfig:
         out.backend_config = text_of(f);
         break;
-      case 50:
+      case fields::HloInstruction::kFeatureGroups:
         out.feature_groups = f.as_int();
         break;
-      case 56:
+      case fields::HloInstruction::kConstrainsLayout:
         out.has_operand_layouts = f.as_bool();
         break;
-      case 57:
+      case fields::HloInstruction::kOperandShapesWithLayout:
         if (f.is_bytes()) out.operand_layouts.push_back(parse_shape(f.bytes, 0));
         break;
-      case 58:
+      case fields::HloInstruction::kBatchGroups:
         out.batch_groups = f.as_int();
         break;
-      case 63:
+      case fields::HloInstruction::kComparisonDirection:
         out.comparison = text_of(f);
         break;
-      case 65:
+      case fields::HloInstruction::kHasSideEffect:
         out.has_side_effect = f.as_bool();
         break;
-      case 68:
+      case fields::HloInstruction::kFrontendAttributes:
         out.frontend_attributes.assign(f.text());
         break;
-      case 77:
+      case fields::HloInstruction::kCustomCallApiVersion:
         out.api_version = f.as_int();
         break;
       default:
@@ -260,22 +267,22 @@ void parse_computation(Bytes message, Module& module) {
   wire::Cursor cursor(message);
   for (wire::Field f; cursor.next(f);) {
     switch (f.number) {
-      case 1:
+      case fields::HloComputation::kName:
         computation.name = text_of(f);
         break;
-      case 2:
+      case fields::HloComputation::kInstructions:
         if (f.is_bytes()) {
           module.instructions.push_back(parse_instruction(f.bytes));
           module.instructions.back().computation = index;
         }
         break;
-      case 5:
+      case fields::HloComputation::kId:
         computation.id = f.as_int();
         break;
-      case 6:
+      case fields::HloComputation::kRootId:
         computation.root = f.as_int();
         break;
-      case 7:
+      case fields::HloComputation::kIsFusion:
         computation.is_fusion = f.as_bool();
         break;
       default:
@@ -294,26 +301,29 @@ void parse_frames(Bytes message, Module& module) {
   wire::Cursor cursor(message);
   for (wire::Field f; cursor.next(f);) {
     if (!f.is_bytes()) continue;
-    if (f.number == 1) module.file_names.push_back(text_of(f));
-    if (f.number == 2) module.function_names.push_back(text_of(f));
-    if (f.number == 3) {
+    if (f.number == fields::StackFrameIndex::kFileNames) module.file_names.push_back(text_of(f));
+    if (f.number == fields::StackFrameIndex::kFunctionNames)
+      module.function_names.push_back(text_of(f));
+    if (f.number == fields::StackFrameIndex::kFileLocations) {
       Module::Location location;
       wire::Cursor l(f.bytes);
       for (wire::Field x; l.next(x);) {
         const auto v = static_cast<int32_t>(x.as_int());
-        if (x.number == 1) location.file = v;
-        if (x.number == 2) location.function = v;
-        if (x.number == 3) location.line = v;
-        if (x.number == 4) location.column = v;
+        if (x.number == fields::FileLocation::kFileName) location.file = v;
+        if (x.number == fields::FileLocation::kFunctionName) location.function = v;
+        if (x.number == fields::FileLocation::kLine) location.line = v;
+        if (x.number == fields::FileLocation::kColumn) location.column = v;
       }
       module.locations.push_back(location);
     }
-    if (f.number == 4) {
+    if (f.number == fields::StackFrameIndex::kStackFrames) {
       Module::Frame frame;
       wire::Cursor l(f.bytes);
       for (wire::Field x; l.next(x);) {
-        if (x.number == 1) frame.location = static_cast<int32_t>(x.as_int());
-        if (x.number == 2) frame.parent = static_cast<int32_t>(x.as_int());
+        if (x.number == fields::StackFrame::kFileLocation)
+          frame.location = static_cast<int32_t>(x.as_int());
+        if (x.number == fields::StackFrame::kParent)
+          frame.parent = static_cast<int32_t>(x.as_int());
       }
       module.frames.push_back(frame);
     }
@@ -323,16 +333,16 @@ void parse_frames(Bytes message, Module& module) {
 void parse_schedule(Bytes message, Module& module) {
   wire::Cursor cursor(message);
   for (wire::Field f; cursor.next(f);) {
-    if (f.number != 1 || !f.is_bytes()) continue;
+    if (f.number != fields::HloSchedule::kSequences || !f.is_bytes()) continue;
     int64_t computation = 0;
     std::vector<int64_t> ids;
     wire::Cursor entry(f.bytes);
     for (wire::Field e; entry.next(e);) {
-      if (e.number == 1) computation = e.as_int();
-      if (e.number != 2 || !e.is_bytes()) continue;
+      if (e.number == fields::MapEntry::kKey) computation = e.as_int();
+      if (e.number != fields::MapEntry::kValue || !e.is_bytes()) continue;
       wire::Cursor sequence(e.bytes);
       for (wire::Field s; sequence.next(s);) {
-        if (s.number == 1) push_varints(s, ids);
+        if (s.number == fields::InstructionSequence::kIds) push_varints(s, ids);
       }
     }
     module.schedule[computation] = std::move(ids);
@@ -347,30 +357,31 @@ Result<Module> parse_module(Bytes proto) {
   Bytes body;
   wire::Cursor cursor(proto);
   for (wire::Field f; cursor.next(f);) {
-    if (f.number == 1 && f.is_bytes()) body = f.bytes;
-    if (f.number == 3 && f.is_bytes()) module.buffer_assignment = f.bytes;
+    if (f.number == fields::HloProto::kModule && f.is_bytes()) body = f.bytes;
+    if (f.number == fields::HloProto::kBufferAssignment && f.is_bytes())
+      module.buffer_assignment = f.bytes;
   }
   if (!cursor.ok() && body.empty())
     return fail(Code::kCorrupt, "an HLO module in the capture cannot be decoded");
-  wire::Cursor fields(body);
-  for (wire::Field f; fields.next(f);) {
+  wire::Cursor parts(body);
+  for (wire::Field f; parts.next(f);) {
     switch (f.number) {
-      case 1:
+      case fields::HloModule::kName:
         module.name = text_of(f);
         break;
-      case 2:
+      case fields::HloModule::kEntryName:
         module.entry_name = text_of(f);
         break;
-      case 3:
+      case fields::HloModule::kComputations:
         if (f.is_bytes()) parse_computation(f.bytes, module);
         break;
-      case 6:
+      case fields::HloModule::kEntryId:
         module.entry_id = f.as_int();
         break;
-      case 7:
+      case fields::HloModule::kSchedule:
         if (f.is_bytes()) parse_schedule(f.bytes, module);
         break;
-      case 17:
+      case fields::HloModule::kStackFrameIndex:
         if (f.is_bytes()) parse_frames(f.bytes, module);
         break;
       default:

@@ -1,9 +1,10 @@
 #include "capture/analysis/loop/loop.h"
 
 #include <algorithm>
-#include <map>
 
 #include "capture/analysis/analysis.h"
+#include "capture/analysis/loop/marks.h"
+#include "capture/analysis/loop/rows.h"
 #include "capture/analysis/pytorch/capture.h"
 
 namespace sonde::capture::loop {
@@ -16,30 +17,14 @@ using pytorch::merged;
 using trace::SliceId;
 using trace::TrackId;
 
-// A call that takes longer is work, not the cost of handing it over; calls further apart do not
-// belong to one row. What a call costs in Python differs.
-struct RowLimits {
-  int64_t call_ps, gap_ps;
-};
-constexpr RowLimits kTorchRow{150'000'000, 200'000'000}, kTensorFlowRow{400'000'000, 1'500'000'000},
-    kJaxRow{500'000'000, 1'000'000'000};
-constexpr uint32_t kChainCalls = 20;
 // Operations of a checkpoint come with Python in between.
 constexpr int64_t kCheckpointGapPs = 5'000'000'000;   // 5 ms
 constexpr int64_t kCheckpointTailPs = 1'500'000'000;  // 1.5 ms
-// The thread may lose its core in the middle of a row: longer gaps are part of it between two calls
-// of the kind the row consists of.
-constexpr int64_t kRowPausePs = 5'000'000'000;  // 5 ms
-
 Ranges united(const Ranges& a, const Ranges& b) {
   Ranges all = a;
   all.insert(all.end(), b.begin(), b.end());
   return merged(std::move(all));
 }
-
-struct Mark {
-  int64_t begin, end;
-};
 
 class Builder {
  public:
@@ -47,13 +32,23 @@ class Builder {
 
   Loop run() {
     read_words();
-    if (host_.is_pytorch() ? !marks_of_pytorch() : !marks_of_xspace()) return std::move(loop_);
+    Marks marks = marks_of(host_, words_, profiler_);
+    if (marks.list.size() < 2) return std::move(loop_);
+    loop_.thread = marks.thread;
+    open_end_ = marks.open_end;
+    marks_ = std::move(marks.list);
     make_periods();
     if (loop_.periods.empty()) return std::move(loop_);
     read_thread();
     read_others();
-    find_chains();
+    loop_.chains = rows_of(calls_, loop_.periods,
+                           loop_.pytorch ? RowKind::kPyTorch
+                           : loop_.jax   ? RowKind::kJax
+                                         : RowKind::kTensorFlow);
     share_out();
+    loop_.regions = std::move(region_);
+    loop_.compiled =
+        std::any_of(calls_.begin(), calls_.end(), [](const Call& call) { return call.function; });
     return std::move(loop_);
   }
 
@@ -68,9 +63,12 @@ class Builder {
       saves_.push_back(frame && saves(frame_of(name)));
       profiler_.push_back(frame && is_profiler(frame_of(name)));
       if (loop_.pytorch) {
+        region_.push_back(host_.pytorch().words.labels[i].kind == pytorch::Kind::kAnnotation &&
+                          words_.back() == Word::kMark);
         loop_.keras |= name.find("keras/") != std::string_view::npos;
         continue;
       }
+      region_.push_back(words_.back() == Word::kCall && !is_framework_call(name));
       loop_.jax |= name.starts_with("PjitFunction") || name.starts_with("PjRt") ||
                    name.find("CommonPjRt") != std::string_view::npos;
       loop_.keras |= name.starts_with("Profiled batch") ||
@@ -112,53 +110,6 @@ class Builder {
     }
   }
 
-  // --- where steps begin ---
-
-  bool marks_of_pytorch() {
-    const pytorch::Capture& c = host_.pytorch();
-    std::map<TrackId, std::vector<Mark>> by_track;
-    if (c.steps_marked) {
-      for (const pytorch::Node& node : c.nodes) {
-        if (node.kind == pytorch::Kind::kStep)
-          by_track[node.track].push_back({node.begin, node.end});
-      }
-    } else {
-      for (TrackId t = 0; t < trace_.tracks().size(); ++t) {
-        const trace::Track& track = trace_.tracks()[t];
-        for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
-          if (c.words.of(trace_, s).kind == pytorch::Kind::kOptimizer &&
-              trace_.name(s).starts_with("Optimizer.step"))
-            by_track[t].push_back({trace_.begin(s).value, trace_.end(s).value});
-        }
-      }
-    }
-    return take_marks(by_track);
-  }
-
-  bool marks_of_xspace() {
-    const Grouping& grouping = host_.grouping();
-    std::map<TrackId, std::vector<Mark>> by_track;
-    for (const Step& step : host_.steps().steps) {
-      const SliceId root = grouping.groups[static_cast<size_t>(step.group)].root;
-      if (root == trace::kNone) continue;
-      by_track[trace_.track_of(root)].push_back({trace_.begin(root).value, trace_.end(root).value});
-    }
-    return take_marks(by_track);
-  }
-
-  bool take_marks(std::map<TrackId, std::vector<Mark>>& by_track) {
-    size_t most = 0;
-    for (auto& [track, marks] : by_track) {
-      if (marks.size() <= most) continue;
-      most = marks.size();
-      loop_.thread = track;
-      marks_ = std::move(marks);
-    }
-    std::stable_sort(marks_.begin(), marks_.end(),
-                     [](const Mark& a, const Mark& b) { return a.begin < b.begin; });
-    return marks_.size() >= 2;
-  }
-
   void make_periods() {
     std::vector<double> gaps, lengths;
     for (size_t i = 0; i < marks_.size(); ++i) {
@@ -176,24 +127,13 @@ class Builder {
       loop_.periods.push_back(p);
     }
     // What follows the last step is not known; without it the period is no period.
-    const bool open_end = loop_.pytorch && !host_.pytorch().steps_marked;
-    if (loop_.periods.size() >= 2 && (open_end || median(gaps) > 0.05 * median(lengths)))
+    if (loop_.periods.size() >= 2 && (open_end_ || median(gaps) > 0.05 * median(lengths)))
       loop_.periods.pop_back();
     for (const Period& p : loop_.periods) whole_.push_back({p.begin, p.end});
     whole_ = merged(std::move(whole_));
   }
 
   // --- the loop's own thread ---
-
-  // An outermost call of the framework, and what was found inside it.
-  struct Call {
-    int64_t begin, end;
-    trace::LabelId label;
-    bool function = false, other = false;  // runs a compiled function; is input, a checkpoint …
-    int64_t compile_end = 0;
-    bool checkpoint = false;
-    uint32_t operations = 0;
-  };
 
   void read_thread() {
     const trace::Track& track = trace_.tracks()[loop_.thread];
@@ -228,6 +168,7 @@ class Builder {
       }
       add_call(s, word, begin, end);
     }
+    while (!open_.empty()) close_slice();
     if (retrace_end != INT64_MIN) append(mine_compile_, {retrace_from, retrace_end});
     for (Call& call : calls_) {
       if (call.compile_end > 0) append(mine_compile_, {call.begin, call.compile_end});
@@ -245,6 +186,9 @@ class Builder {
   bool is_mark(SliceId s, int64_t begin, int64_t end) const {
     if (words_[trace_.label_id(s)] == Word::kMark) return true;
     if (loop_.pytorch) return false;
+    // What the program itself marked: no call of the framework is around it.
+    const bool inside = !calls_.empty() && begin < calls_.back().end;
+    if (region_[trace_.label_id(s)] && !inside) return true;
     // The slice that marks a step, or one around it.
     const auto at = std::partition_point(loop_.periods.begin(), loop_.periods.end(),
                                          [&](const Period& p) { return p.begin < begin; });
@@ -283,8 +227,13 @@ class Builder {
         break;
     }
     const bool outermost = calls_.empty() || begin >= calls_.back().end;
-    if (outermost) calls_.push_back({begin, end, trace_.label_id(s)});
+    if (outermost) {
+      while (!open_.empty()) close_slice();
+      calls_.push_back({begin, end, trace_.label_id(s)});
+    }
     Call& call = calls_.back();
+    while (!open_.empty() && open_.back().end <= begin) close_slice();
+    open_.push_back({end, end - begin, end - begin});
     // Of TensorFlow the operations inside count; of the others the call is one.
     if (tensorflow_) {
       call.operations += trace_.name(s) == "EagerExecute";
@@ -296,6 +245,15 @@ class Builder {
     call.other |= word == Word::kInput || word == Word::kCallback || word == Word::kCommunication;
     call.checkpoint |= word == Word::kCheckpoint;
     if (word == Word::kCompile) call.compile_end = std::max(call.compile_end, end);
+  }
+
+  // What an open slice does itself is known when it ends.
+  void close_slice() {
+    const Open slice = open_.back();
+    open_.pop_back();
+    Call& call = calls_.back();
+    call.longest_ps = std::max(call.longest_ps, slice.self);
+    if (!open_.empty()) open_.back().self -= slice.length;
   }
 
   // A checkpoint is its operations with the small ones and the Python around them, as long as no
@@ -460,59 +418,6 @@ class Builder {
     xla_ = united(xla_, xla_container_);
   }
 
-  // --- rows of small calls ---
-
-  void find_chains() {
-    std::map<trace::LabelId, size_t> often;  // small calls of each name
-    size_t all = 0;
-    for (const Call& call : calls_) {
-      if (!is_small(call)) continue;
-      ++often[call.label];
-      ++all;
-    }
-    // What the rows consist of: PyTorch's calls have names of their own. A program of TensorFlow
-    // that runs no compiled function at all runs eagerly.
-    const bool eager =
-        tensorflow_ && all >= 50 * loop_.periods.size() &&
-        std::none_of(calls_.begin(), calls_.end(), [](const Call& call) { return call.function; });
-    const auto typical = [&](const Call& call) {
-      return loop_.pytorch ? 5 * often[call.label] >= all : eager;
-    };
-    Chain chain;
-    const Call* last = nullptr;
-    const auto close = [&] {
-      if (chain.calls >= kChainCalls) {
-        chain.end = last->end;
-        loop_.chains.push_back(chain);
-      }
-      chain = {};
-    };
-    for (const Call& call : calls_) {
-      const bool small = is_small(call);
-      if (small && chain.calls > 0) {
-        const int64_t gap = call.begin - last->end;
-        const bool pause =
-            gap <= kRowPausePs && typical(call) && !around_a_step(last->end, call.begin);
-        if (gap > limits().gap_ps && !pause) close();
-      }
-      if (!small) close();
-      if (!small) continue;
-      if (chain.calls == 0) chain.begin = call.begin;
-      ++chain.calls;
-      chain.operations += call.operations;
-      last = &call;
-    }
-    close();
-  }
-
-  const RowLimits& limits() const {
-    return loop_.pytorch ? kTorchRow : loop_.jax ? kJaxRow : kTensorFlowRow;
-  }
-  bool is_small(const Call& call) const {
-    return !call.function && !call.other && !call.checkpoint && call.compile_end == 0 &&
-           call.end - call.begin < limits().call_ps;
-  }
-
   // --- one act a moment ---
 
   void give(Act act, const Ranges& ranges) {
@@ -559,9 +464,15 @@ class Builder {
   const trace::Trace& trace_;
   Loop loop_;
   bool tensorflow_ = false;
+  bool open_end_ = false;               // the marks are no steps, but come once in each
   std::vector<Word> words_;             // by label
   std::vector<bool> saves_, profiler_;  // by label: functions that save, of the profiler
+  std::vector<bool> region_;            // by label: what the program itself may have marked
   std::vector<Mark> marks_;
+  struct Open {
+    int64_t end, length, self;
+  };
+  std::vector<Open> open_;  // slices of the last call that have not ended
   std::vector<Call> calls_;
   Ranges whole_, free_;
   Ranges mine_checkpoint_, mine_checkpoint_ops_, mine_compile_, mine_input_, mine_callback_,

@@ -58,7 +58,9 @@ struct Loop {
   std::vector<Period> periods;
   std::array<Ranges, kActCount> moments;  // within the periods
   std::vector<Chain> chains;
+  std::vector<bool> regions;  // by label: what the program itself marked, like record_function
   bool has_python = false, has_device = false;
+  bool compiled = false;                             // TensorFlow: a compiled function is called
   bool jax = false, keras = false, pytorch = false;  // what the names in the capture show
 
   const Ranges& of(Act act) const { return moments[static_cast<size_t>(act)]; }
@@ -75,14 +77,16 @@ struct Rhythm {
   std::vector<size_t> usual, outliers;  // indices of periods
   double period_ms = 0;                 // median of all
   double mean_ms = 0;                   // of all
-  double usual_ms = 0;                  // median of the usual ones
+  double usual_ms = 0;                  // median of the usual ones; uneven: the mean
   double extra_share = 0;  // of all time: what the outliers take longer than a usual period
   size_t every = 0;        // outliers come at equal distances: 3 = every third; 0: not
   bool first_only = false;
   bool more_work = false;  // the outliers do more than the others; else they only take longer
+  bool uneven = false;     // long ones come irregularly: all are usual, and the mean speaks
 };
 Rhythm rhythm_of(const Loop& loop);
-// Median time of an act in the usual periods, in ms; no more of them than of all time.
+// Median time of an act in the usual periods, in ms; no more of them than of all time. Of uneven
+// ones the mean.
 double usual_ms(const Loop& loop, const Rhythm& rhythm, Act act);
 
 // --- who was it ---
@@ -101,7 +105,8 @@ std::vector<Culprit> culprits(const trace::Trace& trace, const Loop& loop, const
 // else down to the innermost: "load_batch (train.py:12) → time.sleep". Empty when not traced.
 struct Path {
   std::string text;      // for a sentence
-  std::string function;  // outermost
+  std::string function;  // the outermost that does nothing else
+  bool region = false;   // the outermost is no function but what the program marked
   std::vector<std::string> functions;
   int64_t inside_ps = 0;
   uint32_t calls = 0;

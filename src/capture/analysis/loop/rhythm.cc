@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <numeric>
 
 #include "capture/analysis/loop/loop.h"
 
@@ -13,6 +15,8 @@ namespace {
 constexpr double kOutlier = 1.8;
 // Of a function's time, what has to be inside the moments for it to be their cause.
 constexpr double kOnlyThat = 0.8;
+// Of a function's time inside the moments: it does nothing else, and may be called less often.
+constexpr double kNothingElse = 0.97;
 // Of a function's time inside the moments, what the function it calls has to take to be named.
 constexpr double kMostOfIt = 0.6;
 constexpr size_t kNamed = 5;
@@ -49,6 +53,7 @@ class Measure {
 std::string shown(const Frame& frame, bool with_place) {
   std::string_view file = frame.file;
   if (frame.builtin) {
+    if (file.empty() && frame.function == "collect") return "gc.collect";
     return file.empty() ? std::string(frame.function) : fmt::format("{}.{}", file, frame.function);
   }
   if (const size_t slash = file.rfind('/'); slash != std::string_view::npos)
@@ -128,6 +133,29 @@ void every_second(const std::vector<double>& lengths, Rhythm& r, std::vector<dou
   }
 }
 
+// Long periods that come irregularly and do no more than the others wait for something that comes
+// in bursts, like the batches of several workers: the time is lost in the long ones, but for all.
+bool is_uneven(const Loop& loop, const std::vector<double>& lengths, const Rhythm& r,
+               double usual) {
+  if (r.more_work || r.outliers.size() < 2) return false;
+  std::array<double, kActCount> longer{};
+  double extra = 0, input = 0, all = 0;
+  for (const size_t i : r.outliers) {
+    extra += lengths[i] - usual;
+    for (size_t a = 0; a < kActCount; ++a) longer[a] += ms(loop.periods[i].of(static_cast<Act>(a)));
+  }
+  for (const double length : lengths) all += length;
+  if (extra < 0.15 * all) return false;
+  for (const size_t i : r.usual) {
+    for (size_t a = 0; a < kActCount; ++a)
+      longer[a] -= ms(loop.periods[i].of(static_cast<Act>(a))) *
+                   static_cast<double>(r.outliers.size()) / static_cast<double>(r.usual.size());
+  }
+  input = longer[static_cast<size_t>(Act::kInput)];
+  if (input > 0.5 * extra) return true;
+  return distance(r.outliers, lengths.size()) == 0;
+}
+
 }  // namespace
 
 double median(std::vector<double> values) {
@@ -159,9 +187,15 @@ Rhythm rhythm_of(const Loop& loop) {
   }
   if (!by_work(loop, lengths, r, usual) && r.outliers.empty() && lengths.size() >= 6)
     every_second(lengths, r, usual);
-  r.usual_ms = median(usual);
-  for (const size_t i : r.outliers) extra += lengths[i] - r.usual_ms;
+  if (is_uneven(loop, lengths, r, median(usual))) {
+    r.uneven = true;
+    r.outliers.clear();
+    r.usual.resize(lengths.size());
+    std::iota(r.usual.begin(), r.usual.end(), size_t{0});
+  }
   r.mean_ms = lengths.empty() ? 0 : all / static_cast<double>(lengths.size());
+  r.usual_ms = r.uneven ? r.mean_ms : median(usual);
+  for (const size_t i : r.outliers) extra += lengths[i] - r.usual_ms;
   r.extra_share = all == 0 ? 0 : extra / all;
   r.first_only = r.outliers.size() == 1 && r.outliers[0] == 0;
   r.every = distance(r.outliers, lengths.size());
@@ -171,6 +205,11 @@ Rhythm rhythm_of(const Loop& loop) {
 double usual_ms(const Loop& loop, const Rhythm& rhythm, Act act) {
   std::vector<double> values;
   for (const size_t i : rhythm.usual) values.push_back(ms(loop.periods[i].of(act)));
+  if (rhythm.uneven) {
+    double sum = 0;
+    for (const double value : values) sum += value;
+    return sum / static_cast<double>(values.size());
+  }
   // Where steps that stand out take most of the time, what a usual one does matters little.
   double all = 0;
   for (const Period& p : loop.periods) all += ms(p.of(act));
@@ -218,6 +257,16 @@ std::vector<Culprit> culprits(const trace::Trace& trace, const Loop& loop, const
   return out;
 }
 
+namespace {
+
+bool marks_step(const Loop& loop, int64_t begin, int64_t end) {
+  const auto at = std::partition_point(loop.periods.begin(), loop.periods.end(),
+                                       [&](const Period& p) { return p.begin < begin; });
+  return at != loop.periods.end() && at->begin == begin && end >= at->marked_end;
+}
+
+}  // namespace
+
 Path python_path(const trace::Trace& trace, const Loop& loop, const Ranges& moments) {
   Path path;
   if (moments.empty()) return path;
@@ -246,7 +295,10 @@ Path python_path(const trace::Trace& trace, const Loop& loop, const Ranges& mome
   for (trace::SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
     const int64_t begin = trace.begin(s).value, end = trace.end(s).value;
     if (begin >= to) break;
-    if (end <= begin || !frames[trace.label_id(s)]) continue;
+    const trace::LabelId label = trace.label_id(s);
+    const bool region = label < loop.regions.size() && loop.regions[label];
+    if (end <= begin || !(frames[label] || region) || (region && marks_step(loop, begin, end)))
+      continue;
     const int64_t part = measure.inside(begin, end);
     if (part <= 0) continue;
     while (!open.empty() && open.back().end <= begin) open.pop_back();
@@ -267,6 +319,7 @@ Path python_path(const trace::Trace& trace, const Loop& loop, const Ranges& mome
   }
   // From the top, along what takes most, to the first that does little else.
   size_t at = 0;
+  bool callable = false;  // path.function can be called less often
   int64_t all = 0;
   for (const Range& r : moments) all += r.length();
   while (true) {
@@ -285,13 +338,24 @@ Path python_path(const trace::Trace& trace, const Loop& loop, const Ranges& mome
     const bool only_that =
         static_cast<double>(node.inside) >= kOnlyThat * static_cast<double>(node.total);
     if (!started && (node.around_steps || !only_that)) continue;
-    const Frame frame = frame_of(trace.text(trace.labels()[node.label].name));
+    Frame frame = frame_of(trace.text(trace.labels()[node.label].name));
+    if (!frames[node.label]) frame = {trace.text(trace.labels()[node.label].name), {}, 0, false};
+    const bool is_function = frames[node.label];
     if (!started) {
       path.function = frame.function;
       path.inside_ps = node.inside;
       path.calls = node.calls;
+      path.region = !is_function;
     }
-    path.functions.push_back(shown(frame, !started));
+    const bool nothing_else =
+        static_cast<double>(node.inside) >= kNothingElse * static_cast<double>(node.total);
+    if (!callable && nothing_else && is_function && !frame.builtin) {
+      callable = true;
+      path.function = frame.function;
+    }
+    path.functions.push_back(is_function
+                                 ? shown(frame, !started)
+                                 : std::string(trace.text(trace.labels()[node.label].name)));
     if (path.purpose == Purpose::kUnknown && !frame.builtin)
       path.purpose = purpose_of(frame.function);
   }

@@ -78,6 +78,27 @@ Word word_of(std::string_view name) {
   return Word::kCall;
 }
 
+bool is_framework_call(std::string_view name) {
+  static constexpr std::array<std::string_view, 16> kOwn = {"TFE_",
+                                                            "Eager",
+                                                            "PjitFunction(",
+                                                            "PjRt",
+                                                            "CommonPjRt",
+                                                            "DevicePut",
+                                                            "tf.",
+                                                            "tf_",
+                                                            "shard_args",
+                                                            "batched_",
+                                                            "convert_to_tensor",
+                                                            "Tfrt",
+                                                            "MakeArrayFromSingleDeviceArrays",
+                                                            "pxla",
+                                                            "jax::",
+                                                            "xla::"};
+  return has(name, "::") || has(name, "#") ||
+         std::any_of(kOwn.begin(), kOwn.end(), [&](auto own) { return name.starts_with(own); });
+}
+
 bool is_frame(std::string_view name) {
   return name.starts_with('$') || name.starts_with("<built-in ") || has(name, ".py(") ||
          name.starts_with("<frozen ") || name.starts_with("<string>(");
@@ -132,6 +153,9 @@ bool is_profiler(const Frame& frame) {
 Purpose purpose_of(std::string_view function) {
   std::string text;
   for (const char c : function) text += lower(c);
+  const size_t own = std::min(text.size(), text.find_first_not_of('_'));
+  if (std::string_view(text).substr(own).starts_with("on_"))
+    return Purpose::kUnknown;  // a callback: "on_train_batch_end"
   static constexpr std::array<std::string_view, 4> kSave = {"save", "checkpoint", "ckpt",
                                                             "snapshot"};
   static constexpr std::array<std::string_view, 5> kTest = {"evaluat", "validat", "test_step",

@@ -24,6 +24,9 @@ enum class Word : uint8_t {
 
 // A name of TensorFlow's, JAX's and Keras' captures (XSpace).
 Word word_of(std::string_view name);
+// Whether a name that no other call is around is one of the framework's own. What is not, the
+// program marked itself.
+bool is_framework_call(std::string_view name);
 // A function of Python in a capture of either kind, by how the tracers write it:
 // "$file.py:12 name", "$module name", "file.py(12): name", "<built-in method name of …>".
 struct Frame {

@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "base/strings.h"
+#include "codec/fields/map_entry.h"
+#include "codec/fields/xplane.h"
 #include "codec/wire.h"
 
 namespace sonde::imports::xplane {
@@ -31,30 +33,30 @@ bool read_stat(Bytes message, Stat& stat) {
   wire::Cursor cursor(message);
   for (wire::Field f; cursor.next(f);) {
     switch (f.number) {
-      case 1:
+      case fields::XStat::kMetadataId:
         stat.metadata_id = f.as_int();
         break;
-      case 2:
+      case fields::XStat::kDouble:
         stat.kind = Stat::Kind::kDouble;
         stat.bits = f.bits;
         break;
-      case 3:
+      case fields::XStat::kUint64:
         stat.kind = Stat::Kind::kUint;
         stat.bits = f.bits;
         break;
-      case 4:
+      case fields::XStat::kInt64:
         stat.kind = Stat::Kind::kInt;
         stat.bits = f.bits;
         break;
-      case 5:
+      case fields::XStat::kText:
         stat.kind = Stat::Kind::kText;
         stat.bytes = f.bytes;
         break;
-      case 6:
+      case fields::XStat::kBytes:
         stat.kind = Stat::Kind::kBytes;
         stat.bytes = f.bytes;
         break;
-      case 7:
+      case fields::XStat::kReference:
         stat.kind = Stat::Kind::kRef;
         stat.bits = f.bits;
         break;
@@ -90,8 +92,8 @@ MapEntry read_entry(Bytes message) {
   MapEntry entry;
   wire::Cursor cursor(message);
   for (wire::Field f; cursor.next(f);) {
-    if (f.number == 1 && !f.is_bytes()) entry.key = f.as_int();
-    if (f.number == 2 && f.is_bytes()) entry.value = f.bytes;
+    if (f.number == fields::MapEntry::kKey && !f.is_bytes()) entry.key = f.as_int();
+    if (f.number == fields::MapEntry::kValue && f.is_bytes()) entry.value = f.bytes;
   }
   return entry;
 }
@@ -108,7 +110,7 @@ void read_stat_metadata(std::span<const Bytes> entries, Plane& plane, trace::Bui
     std::string_view name;
     wire::Cursor cursor(entry.value);
     for (wire::Field f; cursor.next(f);) {
-      if (f.number == 2 && f.is_bytes()) name = f.text();
+      if (f.number == fields::XStatMetadata::kName && f.is_bytes()) name = f.text();
     }
     plane.stat_text.set(entry.key, text_id(name, builder));
   }
@@ -144,9 +146,9 @@ void read_event_metadata(std::span<const Bytes> entries, Plane& plane, trace::Bu
     wire::Cursor cursor(entry.value);
     for (wire::Field f; cursor.next(f);) {
       if (!f.is_bytes()) continue;
-      if (f.number == 2) name = f.text();
-      if (f.number == 4) display_name = f.text();
-      if (f.number == 5) stats.push_back(f.bytes);
+      if (f.number == fields::XEventMetadata::kName) name = f.text();
+      if (f.number == fields::XEventMetadata::kDisplayName) display_name = f.text();
+      if (f.number == fields::XEventMetadata::kStats) stats.push_back(f.bytes);
     }
     std::vector<Arg> args = read_args(stats, plane, builder);
     // Modules of old files are identified by nothing but this number.
@@ -243,8 +245,8 @@ void count_stats(Bytes message, uint32_t& stats, bool& aggregated) {
     aggregated = false;
     wire::Cursor cursor(message);
     for (wire::Field e; cursor.next(e);) {
-      stats += e.number == 4 && e.is_bytes();
-      aggregated |= e.number == 5;
+      stats += e.number == fields::XEvent::kStats && e.is_bytes();
+      aggregated |= e.number == fields::XEvent::kOccurrences;
     }
     return;
   }
@@ -258,16 +260,16 @@ void count(Line& line, const PartRead& part_read) {
   for (wire::Field f; cursor.next(f);) {
     trail.reached(cursor.position());
     switch (f.number) {
-      case 1:
+      case fields::XLine::kId:
         line.id = f.as_int();
         break;
-      case 2:
+      case fields::XLine::kName:
         if (f.is_bytes()) line.name = f.text();
         break;
-      case 3:
+      case fields::XLine::kTimestampNs:
         line.timestamp_ns = f.as_int();
         break;
-      case 4: {
+      case fields::XLine::kEvents: {
         if (!f.is_bytes()) break;
         uint32_t stats = 0;
         bool aggregated = false;
@@ -281,13 +283,13 @@ void count(Line& line, const PartRead& part_read) {
         }
         break;
       }
-      case 9:
+      case fields::XLine::kDurationPs:
         line.duration_ps = f.as_int();
         break;
-      case 10:
+      case fields::XLine::kDisplayId:
         line.display_id = f.as_int();
         break;
-      case 11:
+      case fields::XLine::kDisplayName:
         if (f.is_bytes()) line.display_name = f.text();
         break;
       default:
@@ -407,10 +409,10 @@ Event read_event(Bytes message, Line& line) {
   Event event;
   wire::Cursor cursor(message);
   for (wire::Field e; cursor.next(e);) {
-    if (e.number == 1) event.metadata_id = e.as_int();
-    if (e.number == 2) event.offset = e.as_int();
-    if (e.number == 3) event.duration = e.as_int();
-    if (e.number == 5) event.occurrences = e.as_int();
+    if (e.number == fields::XEvent::kMetadataId) event.metadata_id = e.as_int();
+    if (e.number == fields::XEvent::kOffsetPs) event.offset = e.as_int();
+    if (e.number == fields::XEvent::kDurationPs) event.duration = e.as_int();
+    if (e.number == fields::XEvent::kOccurrences) event.occurrences = e.as_int();
   }
   line.damaged += !cursor.ok();
   return event;
@@ -426,7 +428,7 @@ void fill(Fill& fill) {
   PageReleaser trail(fill.part_read, line.bytes);
   for (wire::Field f; cursor.next(f);) {
     trail.reached(cursor.position());
-    if (f.number != 4 || !f.is_bytes()) continue;
+    if (f.number != fields::XLine::kEvents || !f.is_bytes()) continue;
     Event event;
     const bool has_room = fill.block.used < fill.block.begin.size();
     const bool quick = has_room && quick_event(f.bytes, event, fill);
@@ -447,7 +449,8 @@ void fill(Fill& fill) {
     if (!quick) {
       wire::Cursor again(f.bytes);
       for (wire::Field e; again.next(e);) {
-        if (e.number == 4 && e.is_bytes()) add_stat(e.bytes, plane, line, block);
+        if (e.number == fields::XEvent::kStats && e.is_bytes())
+          add_stat(e.bytes, plane, line, block);
       }
     }
     if (event.occurrences && block.used_args < block.arg_key.size()) {

@@ -10,6 +10,8 @@
 // Lines come before the metadata that names their events, so a plane is walked three times: its
 // fields (skipping over lines), the lines' events (counting, so that every column is allocated once
 // and exactly), and the events again, all lines in parallel, straight into the trace's columns.
+#include "codec/fields/xplane.h"
+
 #include <fmt/format.h>
 
 #include <atomic>
@@ -53,22 +55,22 @@ Plane scan_plane(Bytes bytes, Builder& builder, bool& cut) {
   Plane plane;
   std::vector<Bytes> event_metadata, stat_metadata, stats;
   walk_fields(bytes, cut, [&](const wire::Field& f) {
-    if (f.number == 1 && !f.is_bytes()) plane.id = f.as_int();
+    if (f.number == fields::XPlane::kId && !f.is_bytes()) plane.id = f.as_int();
     if (!f.is_bytes()) return;
     switch (f.number) {
-      case 2:
+      case fields::XPlane::kName:
         plane.name = f.text();
         break;
-      case 3:
+      case fields::XPlane::kLines:
         plane.lines.push_back({.bytes = f.bytes});
         break;
-      case 4:
+      case fields::XPlane::kEventMetadata:
         event_metadata.push_back(f.bytes);
         break;
-      case 5:
+      case fields::XPlane::kStatMetadata:
         stat_metadata.push_back(f.bytes);
         break;
-      case 6:
+      case fields::XPlane::kStats:
         stats.push_back(f.bytes);
         break;
       default:
@@ -154,10 +156,13 @@ Result<void> read(const Input& input, Builder& builder) {
   std::vector<std::pair<std::string, Diagnostic::Severity>> messages;
   walk_fields(input.bytes, cut, [&](const wire::Field& f) {
     if (!f.is_bytes()) return;
-    if (f.number == 1) space.planes.push_back(scan_plane(f.bytes, builder, cut));
-    if (f.number == 2) messages.emplace_back(f.text(), Diagnostic::Severity::kError);
-    if (f.number == 3) messages.emplace_back(f.text(), Diagnostic::Severity::kWarning);
-    if (f.number == 4 && space.hostname.empty()) space.hostname = f.text();
+    if (f.number == fields::XSpace::kPlanes)
+      space.planes.push_back(scan_plane(f.bytes, builder, cut));
+    if (f.number == fields::XSpace::kErrors)
+      messages.emplace_back(f.text(), Diagnostic::Severity::kError);
+    if (f.number == fields::XSpace::kWarnings)
+      messages.emplace_back(f.text(), Diagnostic::Severity::kWarning);
+    if (f.number == fields::XSpace::kHostnames && space.hostname.empty()) space.hostname = f.text();
   });
   if (space.planes.empty() && cut)
     return fail(Code::kCorrupt, "not an XSpace: its first field cannot be read");
@@ -238,7 +243,7 @@ bool sniff(std::string_view name, Bytes head) {
   bool looks_like_plane = false, cut = false;
   const size_t have = std::min<uint64_t>(length, static_cast<uint64_t>(end - p));
   walk_fields(Bytes{p, have}, cut, [&](const wire::Field& f) {
-    if (f.number != 2 || !f.is_bytes()) return;
+    if (f.number != fields::XPlane::kName || !f.is_bytes()) return;
     const std::string_view text = f.text();
     looks_like_plane |= text.starts_with("/host:") || text.starts_with("/device:") ||
                         text.starts_with("#Chip") || text.starts_with("/virtualdevice") ||

@@ -329,7 +329,7 @@ class Viewer {
   const Heap heap_;
 };
 
-std::string missing(const Session& session) {
+std::string what_is_missing(const Session& session) {
   for (const auto& host : session.analysis().hosts) {
     for (const auto& module : host->modules().all()) {
       if (!module->buffer_assignment.empty()) return {};
@@ -358,7 +358,7 @@ Result<Report> run(const Session& session, const Options& options) {
   if (!chosen) {
     if (!name.empty())
       return fail(Code::kNotFound, fmt::format("no module '{}' in this capture", name));
-    report.missing.push_back({"memory of compiled programs", missing(session),
+    report.missing.push_back({"memory of compiled programs", what_is_missing(session),
                               "use JAX, or tf.function(jit_compile=True)"});
     return report;
   }
@@ -371,6 +371,6 @@ Result<Report> run(const Session& session, const Options& options) {
 }  // namespace
 
 extern const Tool kMemoryViewer;
-const Tool kMemoryViewer{"memory_viewer", "Memory of a compiled program", run, missing};
+const Tool kMemoryViewer{"memory_viewer", "Memory of a compiled program", run, what_is_missing};
 
 }  // namespace sonde::capture
