@@ -65,19 +65,13 @@ class Recorder:
                 self._order.append(name)
 
     def _take(self, value: Any, *, name: str) -> None:
-        array = np.asarray(value)
-        if array.size == 0:
-            return
-        kind = array.dtype.name
-        if kind not in ("float16", "float32", "float64"):
-            array = array.astype(np.float32)
-        stats = stats_of(np.ascontiguousarray(array), True)
+        stats, kind, rank = _stats(value, True)
         if stats is None:
             return
         with self._lock:
             step = self._counts[name] if self.step is None else self.step
             self._counts[name] += 1
-            self.writer.trace(self._graph, name, stats, step, kind, array.ndim)
+            self.writer.trace(self._graph, name, stats, step, kind, rank)
             if stats.bad or self._counts[name] % 64 == 0:
                 self.writer.flush()
 
@@ -108,6 +102,12 @@ def _stack_of(eqn: Any) -> tuple[Any, ...]:
     return tuple(reversed(own))
 
 
+def _is_users(jaxpr: Any) -> bool:
+    """Whether a jaxpr was traced from a function of the user's program."""
+    path = getattr(getattr(jaxpr, "debug_info", None), "func_filename", None)
+    return path is None or is_own(path)
+
+
 class Checked:
     """Made by sonde.debug.checked: calls a function and looks at what it returns; a bad call is run again, op by op."""
 
@@ -118,6 +118,7 @@ class Checked:
         self.writer.flush()
         self.calls = 0
         self.alerts: list[int] = []
+        self._graph = ""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         out = self._function(*args, **kwargs)
@@ -134,50 +135,80 @@ class Checked:
                     self.writer._fail(f"the replay of call {number} failed: {error}")
         return out
 
+    def record(self, named: Any) -> None:
+        """Writes what named arrays hold before this call: parameters, for the map of modules and steps."""
+        graph = self._graph = self._graph or self.writer.graph("model")
+        for name, value in named:
+            stats, dtype, rank = _stats(value)
+            if stats is not None:
+                self.writer.op(graph, "Parameter", name)
+                self.writer.trace(graph, name, stats, self.calls, dtype, rank)
+        self.writer.execution(f"step {self.calls}", graph, self.calls)
+        self.writer.flush()
+
     def _replay(self, number: int, args: Any, kwargs: Any) -> None:
         graph = self.writer.graph(f"replay of step {number}")
-        run = _Replay(self.writer, graph, number)
+        run = _Replay()
         flat, _ = jax.tree_util.tree_flatten((args, kwargs))
         closed = jax.make_jaxpr(self._function)(*args, **kwargs)
         names = [run.add("Input", f"input_{i}", [], value, ()) for i, value in enumerate(flat)]
         constants = [run.add("Const", "constant", [], value, ()) for value in closed.consts]
-        run.evaluate(closed.jaxpr, list(closed.consts), constants, flat, names)
+        outs = run.evaluate(closed.jaxpr, list(closed.consts), constants, flat, names)
+        run.write(self.writer, graph, number, [name for value, name in outs if np.ndim(value) == 0])
         self.writer.execution(f"replay of step {number}", graph, number)
         self.writer.flush()
 
 
-class _Replay:
-    """Runs a jaxpr equation by equation and writes what each gave."""
+def _stats(value: Any, histogram: bool = False) -> tuple[Any, str, int]:
+    """What an array holds, its type and rank; nothing of what is no floating point number."""
+    try:
+        array = np.asarray(value)
+    except TypeError:
+        return None, "", 0
+    dtype = array.dtype.name
+    if array.size == 0 or "float" not in dtype:
+        return None, dtype, 0
+    if dtype not in ("float16", "float32", "float64"):
+        array = array.astype(np.float32)
+    return stats_of(np.ascontiguousarray(array), histogram), dtype, array.ndim
 
-    def __init__(self, writer: DumpWriter, graph: str, step: int) -> None:
-        self._writer, self._graph, self._step = writer, graph, step
+
+class _Replay:
+    """Runs a jaxpr equation by equation and keeps what each gave."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, tuple[Any, ...]] = {}
         self._used: collections.Counter[str] = collections.Counter()
-        self._ops = 0
 
     def add(self, kind: str, name: str, inputs: list[str], value: Any, stack: Any) -> str:
-        """Writes a value and gives the name of its op; nothing for what is no floating point number."""
-        try:
-            array = np.asarray(value)
-        except TypeError:
+        """Keeps a value and gives the name of its op; nothing for what is no floating point number."""
+        if len(self._nodes) >= MOST_REPLAYED_OPS:
             return ""
-        if self._ops >= MOST_REPLAYED_OPS or array.size == 0:
-            return ""
-        dtype = array.dtype.name
-        if dtype not in ("float16", "float32", "float64"):
-            if "float" not in dtype:
-                return ""
-            array = array.astype(np.float32)
-        self._ops += 1
-        self._used[name] += 1
-        own = name if self._used[name] == 1 else f"{name}_{self._used[name] - 1}"
-        stats = stats_of(np.ascontiguousarray(array))
+        stats, dtype, rank = _stats(value)
         if stats is None:
             return ""
-        self._writer.op(self._graph, kind, own, [f"{n}:0" for n in inputs if n], stack)
-        self._writer.trace(self._graph, own, stats, self._step, dtype, array.ndim)
+        self._used[name] += 1
+        own = name if self._used[name] == 1 else f"{name}_{self._used[name] - 1}"
+        self._nodes[own] = (kind, [n for n in inputs if n], stack, stats, dtype, rank)
         return own
 
-    def evaluate(self, jaxpr: Any, consts: list[Any], const_names: list[str], args: list[Any], names: list[str]) -> Any:
+    def write(self, writer: DumpWriter, graph: str, step: int, results: list[str]) -> None:
+        """What the scalar results (the loss) were made of comes first: slopes are computed beside the values, and one
+        that is infinite explains nothing while the loss has gone wrong by itself."""
+        first: set[str] = set()
+        waiting = [name for name in results if name in self._nodes and self._nodes[name][3].bad]
+        while waiting:
+            name = waiting.pop()
+            if name not in first:
+                first.add(name)
+                waiting += [n for n in self._nodes[name][1] if n in self._nodes]
+        for name, (kind, inputs, stack, _, _, _) in self._nodes.items():
+            writer.op(graph, kind, name, [f"{n}:0" for n in inputs], stack)
+        for name in sorted(self._nodes, key=lambda n: n not in first):
+            _, _, _, stats, dtype, rank = self._nodes[name]
+            writer.trace(graph, name, stats, step, dtype, rank)
+
+    def evaluate(self, jaxpr: Any, consts: list[Any], const_names: list[str], args: list[Any], names: list[str], around: Any = ()) -> Any:
         values: dict[Any, tuple[Any, str]] = {}
         for var, value, name in zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], [*const_names, *names], strict=True):
             values[var] = (value, name)
@@ -190,13 +221,14 @@ class _Replay:
 
         for eqn in jaxpr.eqns:
             read_in = [read(atom) for atom in eqn.invars]
-            outs = self._equation(eqn, [v for v, _ in read_in], [n for _, n in read_in])
+            outs = self._equation(eqn, [v for v, _ in read_in], [n for _, n in read_in], around)
             for var, out in zip(eqn.outvars, outs, strict=True):
                 values[var] = out
         return [read(atom) for atom in jaxpr.outvars]
 
-    def _equation(self, eqn: Any, args: list[Any], names: list[str]) -> list[tuple[Any, str]]:
+    def _equation(self, eqn: Any, args: list[Any], names: list[str], around: Any) -> list[tuple[Any, str]]:
         kind = eqn.primitive.name
+        stack = around or _stack_of(eqn)
         if kind == "scan":
             return self._scan(eqn, args, names)
         if kind == "cond":
@@ -210,19 +242,20 @@ class _Replay:
             closed = inner if hasattr(inner, "consts") else None
             jaxpr = closed.jaxpr if closed is not None else inner
             if len(jaxpr.invars) == len(args):
+                # A function of the library was traced where it was first called: this call's place counts.
+                here = () if not around and _is_users(jaxpr) else stack
                 if closed is not None:
-                    return self._closed(closed, args, names)
-                return list(self.evaluate(jaxpr, [], [], args, names))
+                    return self._closed(closed, args, names, here)
+                return list(self.evaluate(jaxpr, [], [], args, names, here))
         bound = eqn.primitive.get_bind_params(eqn.params)
         subfuns, params = bound if isinstance(bound, tuple) else ((), bound)  # a pair before JAX 0.8
         out = eqn.primitive.bind(*subfuns, *args, **params)
         outs = list(out) if eqn.primitive.multiple_results else [out]
-        stack = _stack_of(eqn)
         return [(value, self.add(kind, kind, [n for n in names if n], value, stack)) for value in outs]
 
-    def _closed(self, closed: Any, args: list[Any], names: list[str]) -> list[tuple[Any, str]]:
+    def _closed(self, closed: Any, args: list[Any], names: list[str], around: Any = ()) -> list[tuple[Any, str]]:
         constants = [self.add("Const", "constant", [], value, ()) for value in closed.consts]
-        return list(self.evaluate(closed.jaxpr, list(closed.consts), constants, args, names))
+        return list(self.evaluate(closed.jaxpr, list(closed.consts), constants, args, names, around))
 
     def _scan(self, eqn: Any, args: list[Any], names: list[str]) -> list[tuple[Any, str]]:
         p = eqn.params
@@ -250,7 +283,7 @@ class _Replay:
         p = eqn.params
         first, second = p["cond_nconsts"], p["cond_nconsts"] + p["body_nconsts"]
         carry = list(zip(args[second:], names[second:], strict=True))
-        while self._ops < MOST_REPLAYED_OPS:
+        while len(self._nodes) < MOST_REPLAYED_OPS:
             test = jax.core.eval_jaxpr(p["cond_jaxpr"].jaxpr, p["cond_jaxpr"].consts, *args[:first], *[v for v, _ in carry])
             if not bool(test[0]):
                 break

@@ -6,6 +6,7 @@ A file that cannot be written, or a disk limit that is reached, ends the recordi
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 import socket
@@ -46,6 +47,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 Frame = tuple[str, int, str]  # path, line, function
 
 
+@functools.cache
 def is_own(path: str) -> bool:
     """A file of the user's own program, not of a library."""
     return not path.startswith((_HERE, "<")) and not any(mark in path for mark in _LIBRARY)
@@ -63,7 +65,7 @@ def user_stack(depth: int = 1) -> tuple[Frame, ...]:
     return tuple(reversed(frames))
 
 
-class Stats(tuple[Any, ...]):
+class Stats(tuple["Any", ...]):
     """What _sonde.tensor_stats counts: size, -inf, +inf, nan, negative, zero, positive, rms, min, max, mean, subnormal,
     beyond fp16, bf16, fp8, exponents."""
 
@@ -98,7 +100,8 @@ class DumpWriter:
     ) -> None:
         self._lock = threading.RLock()
         self._pending: dict[str, list[bytes]] = {kind: [] for kind in KINDS}
-        self._traces: list[tuple[Any, ...]] = []
+        self.buffer = _sonde.TraceBuffer()
+        self._rows: dict[tuple[str, str, int], int] = {}
         self._sources: dict[str, int] = {}
         self._frames: dict[Frame, str] = {}
         self._ops: dict[tuple[str, str], list[int]] = {}
@@ -134,6 +137,10 @@ class DumpWriter:
             self.problem = str(error)
             warnings.warn(f"sonde.debug stops recording: {error}", RuntimeWarning, stacklevel=4)
 
+    def note(self, text: str) -> None:
+        """Says what the recording does not show; it goes on."""
+        warnings.warn(f"sonde.debug: {text[:1000]}", RuntimeWarning, stacklevel=4)
+
     def _add(self, kind: str, field: int, body: Message, step: int | None = None, wall: float | None = None) -> None:
         event = Message().double(1, time.time() if wall is None else wall)
         if step is not None:
@@ -160,11 +167,15 @@ class DumpWriter:
                 payloads, self._pending[kind] = self._pending[kind], []
                 if payloads:
                     self._write(kind, _sonde.frames(payloads))
-            traces, self._traces = self._traces, []
-            if traces:
-                self._write("graph_execution_traces", _sonde.trace_frames(traces))
+            self.write_traces(self.buffer.take())
 
     close = flush
+
+    def write_traces(self, framed: bytes) -> None:
+        """Records that the buffer gave."""
+        if framed:
+            with self._lock:
+                self._write("graph_execution_traces", framed)
 
     def _device(self, number: int, name: str) -> None:
         self._add("graphs", 12, Message().text(1, name).varint(2, number))
@@ -243,10 +254,18 @@ class DumpWriter:
     ) -> None:
         """One tensor of one step."""
         with self._lock:
+            wall = time.time() if wall is None else wall
+            self.buffer.add_stats(self.row(graph, op, slot), tuple(stats), DTYPES.get(dtype, 1), rank, step, wall)
+
+    def row(self, graph: str, op: str, slot: int = 0) -> int:
+        """By which the buffer knows an output of an op."""
+        key = (graph, op, slot)
+        number = self._rows.get(key)
+        if number is None:
             ids = self._ops.get((graph, op), [-1])
             tensor = ids[slot] if slot < len(ids) else -1
-            wall = time.time() if wall is None else wall
-            self._traces.append((graph, op, slot, tensor, DTYPES.get(dtype, 1), rank, step, wall, tuple(stats)))
+            number = self._rows[key] = self.buffer.op(graph, op, slot, tensor)
+        return number
 
     def execution(self, name: str, graph: str, step: int, stack: Iterable[Frame] = ()) -> None:
         """A step as a call of a graph: TensorBoard's timeline shows it."""

@@ -4,183 +4,54 @@ from __future__ import annotations
 
 import atexit
 import collections
+import contextlib
 import os
-import re
 import signal
+import sys
 import threading
 import time
+import warnings
 import weakref
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from ._tfdbg import DumpWriter, Stats, is_own, stats_of, user_stack
+from . import _rerun
+from ._tfdbg import DTYPES, DumpWriter, user_stack
+from ._torch_replay import Replay, Stop, storage_of, type_name
+from ._torch_stats import ELEMENTS, any_bad, is_bad, tensor_stats
 
-MOST_REPLAYED_OPS = 20_000
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 MOST_REPLAYS = 3  # a program that goes on with NaN would replay every step
-_FACTORY = {"full", "full_like", "scalar_tensor", "lift_fresh", "lift_fresh_copy", "new_full", "fill", "fill_"}
-_EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_empty_affine_quantized", "resize_"}
-_TRACEBACK = re.compile(r'File "(.+?)", line (\d+), in (.+)')
+RARE = 10  # with every < RARE: parameters after every RARE-th step, no histograms
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_is_compiling = torch.compiler.is_compiling
 
 
-def tensor_stats(tensor: torch.Tensor, histogram: bool = False) -> Stats | None:
-    """What a tensor holds. One native pass in main memory; on a device one reduction and one small copy."""
-    if not tensor.is_floating_point() or tensor.is_sparse or tensor.numel() == 0:
-        return None
-    tensor = tensor.detach()
-    if tensor.device.type != "cpu":
-        return device_stats(tensor)
-    if tensor.dtype not in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
-        tensor = tensor.float()
-    try:
-        return stats_of(tensor if tensor.is_contiguous() else tensor.contiguous(), histogram)
-    except (BufferError, RuntimeError, TypeError):
-        return None  # fake, meta and subclass tensors hold no values
+def _has_to_be_made(value: Any) -> bool:
+    """What a replay cannot take as it is: values gradients flow through, and bad ones."""
+    if isinstance(value, torch.Tensor):
+        return value.grad_fn is not None or is_bad(value)
+    if isinstance(value, (tuple, list, dict)) and len(value) <= 64:
+        leaves = value.values() if isinstance(value, dict) else value
+        return any(isinstance(leaf, torch.Tensor) and _has_to_be_made(leaf) for leaf in leaves)
+    return False
 
 
-def device_stats(tensor: torch.Tensor) -> Stats:
-    """The same by torch's own operations, for tensors that are not in main memory."""
-    wide = tensor.double() if tensor.dtype == torch.float64 else tensor.float()
-    finite = torch.isfinite(wide)
-    kept = torch.where(finite, wide, torch.zeros_like(wide))
-    size = kept.abs()
-    count = finite.sum().clamp(min=1)
-    low = torch.where(finite, wide, torch.full_like(wide, float("inf"))).amin()
-    high = torch.where(finite, wide, torch.full_like(wide, float("-inf"))).amax()
-    numbers = torch.stack(
-        [
-            x.double()
-            for x in (
-                torch.isneginf(wide).sum(),
-                torch.isposinf(wide).sum(),
-                torch.isnan(wide).sum(),
-                (kept < 0).sum(),
-                (finite & (kept == 0)).sum(),
-                (kept > 0).sum(),
-                (kept.double().pow(2).sum() / count).sqrt(),
-                low,
-                high,
-                kept.double().sum() / count,
-                ((size > 0) & (size < torch.finfo(torch.float32).tiny)).sum(),
-                (size > 65504).sum(),
-                (size > 3.38953139e38).sum(),
-                (size > 448).sum(),
-            )
-        ]
-    ).tolist()
-    total = float(wide.numel())
-    nothing = numbers[5] + numbers[4] + numbers[3] == 0
-    some = [float("nan")] * 4 if nothing else numbers[6:10]
-    return Stats((total, *numbers[:6], *some, *(n / total for n in numbers[10:]), []))
-
-
-def _is_bad(tensor: Any) -> bool:
-    """Cheap: one sum; only a sum that is not finite is looked at again."""
-    if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point() or tensor.numel() == 0:
-        return False
-    tensor = tensor.detach()
-    with torch.no_grad():
-        total = tensor.sum() if tensor.dtype != torch.float16 else tensor.float().sum()
-        return not bool(torch.isfinite(total)) and not bool(torch.isfinite(tensor).all())
-
-
-def _storage(tensor: torch.Tensor) -> int:
-    try:
-        return tensor.untyped_storage().data_ptr()
-    except (RuntimeError, NotImplementedError):
-        return 0
-
-
-def _type_name(tensor: torch.Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
-
-
-class _Stop(BaseException):
-    """Ends a replay where the optimizer would change the parameters."""
-
-
-class Replay(TorchDispatchMode):
-    """Every operation of a step, with what went in and what came out."""
-
-    def __init__(self, names: dict[int, str]) -> None:
-        super().__init__()
-        self.nodes: list[dict[str, Any]] = []
-        self._maker: dict[int, int] = {}  # storage -> the node that wrote it last
-        self._names = names  # storages of parameters and buffers
-        self._used: collections.Counter[str] = collections.Counter()
-
-    def _name(self, base: str) -> str:
-        self._used[base] += 1
-        return base if self._used[base] == 1 else f"{base}_{self._used[base] - 1}"
-
-    def _add(self, kind: str, name: str, inputs: list[str], tensor: torch.Tensor, stack: Any) -> int:
-        stats = tensor_stats(tensor)
-        if stats is None:
-            return -1
-        node = {"kind": kind, "name": self._name(name), "inputs": inputs, "stats": stats, "stack": stack}
-        node |= {"dtype": _type_name(tensor), "rank": tensor.dim(), "wall": time.time()}
-        self.nodes.append(node)
-        return len(self.nodes) - 1
-
-    def _input(self, tensor: torch.Tensor, stack: Any) -> str | None:
-        """The node that made a tensor; what came from outside becomes one."""
-        storage = _storage(tensor)
-        if storage not in self._maker:
-            name = self._names.get(storage)
-            made = self._add("Parameter" if name else "Input", name or "input", [], tensor, stack)
-            if made < 0:
-                return None
-            self._maker[storage] = made
-        return self.nodes[self._maker[storage]]["name"] + ":0"
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        name = func.overloadpacket.__name__ if hasattr(func, "overloadpacket") else str(func)
-        leaves = tree_leaves((args, kwargs))
-        tensors = [x for x in leaves if isinstance(x, torch.Tensor) and x.is_floating_point()]
-        if name in _EMPTY or len(self.nodes) >= MOST_REPLAYED_OPS:
-            return func(*args, **kwargs)
-        before = {_storage(t) for t in tensors}
-        kind, stack = name, None
-        autograd = torch._C._current_autograd_node()
-        if autograd is not None:
-            kind = re.sub(r"Backward\d*$", "", autograd.name()).lower() + " backward"
-            stack = self._forward_stack(autograd)
-        stack = stack or user_stack(2)
-        inputs = [source for t in tensors if (source := self._input(t, stack)) is not None]
-        for value in leaves:
-            if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-                inputs.append(self._constant(value, stack))
-        out = func(*args, **kwargs)
-        for result in tree_leaves(out):
-            if not isinstance(result, torch.Tensor) or not result.is_floating_point():
-                continue
-            is_view = _storage(result) in before and not name.endswith("_")
-            if is_view:
-                continue
-            shown = "Const" if name in _FACTORY and not tensors else kind
-            made = self._add(shown, name, inputs, result, stack)
-            if made >= 0:
-                self._maker[_storage(result)] = made
-        return out
-
-    def _constant(self, value: float, stack: Any) -> str:
-        nan, high = value != value, value > 0
-        counts = (1.0, float(not nan and not high), float(not nan and high), float(nan), 0.0, 0.0, 0.0)
-        stats = Stats((*counts, *[float("nan")] * 4, 0.0, 0.0, 0.0, 0.0, []))
-        node = {"kind": "Const", "name": self._name("constant"), "inputs": [], "stats": stats, "stack": stack}
-        self.nodes.append(node | {"dtype": "float32", "rank": 0, "wall": time.time()})
-        return node["name"] + ":0"
-
-    @staticmethod
-    def _forward_stack(node: Any) -> tuple[Any, ...] | None:
-        """Where the forward operation of a backward node stands, if anomaly mode kept it."""
-        lines = node.metadata.get("traceback_") or ()
-        found = [_TRACEBACK.search(line) for line in lines]
-        own = [(m[1], int(m[2]), m[3].strip()) for m in found if m and is_own(m[1])]
-        return tuple(own) or None
+def _root_of_backward() -> Any:
+    """Inside a gradient's hook: the tensor whose backward() runs."""
+    frame: Any = sys._getframe(2)
+    for _ in range(8):
+        if frame is None:
+            return None
+        if frame.f_code is torch.Tensor.backward.__code__:
+            return frame.f_locals.get("self")
+        frame = frame.f_back
+    return None
 
 
 class Watch:
@@ -204,24 +75,29 @@ class Watch:
             rank = int(os.environ["RANK"])
         folder = str(logdir) if not rank else os.path.join(str(logdir), f"rank{rank}")
         self.writer = DumpWriter(folder, "torch", torch.__version__, rank, max_bytes=max_bytes)
+        self._buffer = self.writer.buffer
         self.every = every
         self.steps = 0
         self.alerts: list[int] = []
         self._model = weakref.ref(model)
         self._graph = self.writer.graph("model")
-        self._ring: collections.deque[list[Any]] | None = collections.deque(maxlen=ring) if ring else None
-        self._rows: list[Any] = []
+        self._ring: collections.deque[tuple[int, bytes]] | None = collections.deque(maxlen=ring) if ring else None
         self._lock = threading.Lock()
         self._replays = 0 if replay else MOST_REPLAYS
         self._is_replaying = False
         self._call: tuple[Any, Any, Any, Any] | None = None  # of step(): what to run again
         self._inputs: tuple[Any, Any] | None = None
+        self._random: Any = None
         self._out: Any = None
         self._out_grad: Any = None
         self._hooks: list[Any] = []
         self._made: dict[int, str] = {}
+        self._places: dict[str, Any] = {}  # of modules: where they are called
         self._last_grad = ""
+        self._optimizer = weakref.ref(optimizer) if optimizer is not None else None
         self._has_optimizer = optimizer is not None
+        self._update_stack: Any = ()
+        self._bad_before = {n for n, p in model.named_parameters() if is_bad(p)}
         self._sentinels = [p for p in model.parameters() if p.requires_grad][:2]
         self._kept = [
             model.register_forward_pre_hook(self._before, with_kwargs=True),
@@ -242,49 +118,57 @@ class Watch:
             result = function(*args, **kwargs)
         finally:
             call, self._call = self._call, None
-        if _is_bad(result) and (not self.alerts or self.alerts[-1] < self.steps - 1):
+        if any_bad(result) and (not self.alerts or self.alerts[-1] < self.steps - 1):
             self._call = call
-            self._alert(self.steps - 1 if self._has_optimizer else self.steps)
+            self._alert(self.steps - 1 if self._has_optimizer else self.steps, "result")
             self._call = None
         return result
 
     def _before(self, model: Any, args: Any, kwargs: Any) -> None:
-        if self._is_replaying or not torch.is_grad_enabled():
+        if self._is_replaying or _is_compiling() or not torch.is_grad_enabled():
             return
         if not self._has_optimizer and self._inputs is not None:
             self._end_step()
         self._inputs = (args, kwargs)
+        self._random = torch.get_rng_state()
         if self.steps % self.every == 0 and not self._hooks:
             self._begin(model)
 
     def _after(self, model: Any, args: Any, out: Any) -> None:
-        if self._is_replaying or not torch.is_grad_enabled():
+        if self._is_replaying or _is_compiling() or not torch.is_grad_enabled():
             return
+        found = None
         for tensor in tree_leaves(out):
             if isinstance(tensor, torch.Tensor) and tensor.requires_grad:
-                self._out = tensor
-                tensor.register_hook(self._keep_grad)
-                break
-        if self._out is not None and self._out.device.type == "cpu" and self._call is None and _is_bad(self._out):
-            self._alert(self.steps)
+                found = found if found is not None else tensor
+                if tensor.device.type == "cpu" and self._call is None and is_bad(tensor):
+                    self._alert(self.steps, "output")
+                    break
+        if found is not None:
+            self._out = found
+            found.register_hook(self._keep_grad)
 
     def _keep_grad(self, grad: Any) -> None:
+        if self._is_replaying:
+            return
         self._out_grad = grad
+        if self._call is None and grad.device.type == "cpu" and (is_bad(_root_of_backward()) or is_bad(grad)):
+            self._alert(self.steps, "loss")
 
     def _before_update(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if self._is_replaying:
-            raise _Stop
+            raise Stop
         if self._hooks:
             self._record_parameters(optimizer)
-        if any(_is_bad(p.grad) for p in self._sentinels if p.grad is not None):
-            self._alert(self.steps)
+        if any(is_bad(p.grad) for p in self._sentinels if p.grad is not None):
+            self._alert(self.steps, "gradient")
 
     def _after_update(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._is_replaying:
+            self._update_stack = user_stack(2)
             self._end_step()
 
     def _end_step(self) -> None:
-        rows, self._rows = self._rows, []
         if self._hooks and (self.steps + 1) % self.every:
             for hook in self._hooks:
                 hook.remove()
@@ -292,133 +176,187 @@ class Watch:
         self._made.clear()
         self._last_grad = ""
         self._inputs = self._out = self._out_grad = None
-        if rows:
+        if len(self._buffer):
             if self._ring is None:
-                self._write(rows)
                 self.writer.execution(f"step {self.steps}", self._graph, self.steps)
                 self.writer.flush()
             else:
                 with self._lock:
-                    self._ring.append(rows)
+                    self._ring.append((self.steps, self._buffer.take()))
         self.steps += 1
-
-    def _write(self, rows: list[Any]) -> None:
-        for kind, name, inputs, stack, stats, dtype, rank, step, wall in rows:
-            if not self.writer.has_op(self._graph, name):
-                self.writer.op(self._graph, kind, name, inputs, stack)
-            self.writer.trace(self._graph, name, stats, step, dtype, rank, wall=wall)
 
     def dump(self) -> None:
         """Writes what the ring holds: the last steps before now."""
-        if self._ring is None:
-            self.writer.flush()
-            return
-        with self._lock:
-            steps = list(self._ring)
-            self._ring.clear()
-        for rows in steps:
-            self._write(rows)
-            self.writer.execution(f"step {rows[0][7]}", self._graph, rows[0][7])
+        if self._ring is not None:
+            with self._lock:
+                steps = list(self._ring)
+                self._ring.clear()
+            for number, framed in steps:
+                self.writer.write_traces(framed)
+                self.writer.execution(f"step {number}", self._graph, number)
         self.writer.flush()
 
     # --- recording
     def _begin(self, model: torch.nn.Module) -> None:
         for name, module in model.named_modules():
-            self._hooks.append(module.register_forward_hook(self._module_hook(name or "model")))
+            self._hooks.append(module.register_forward_hook(self._module_hook(name or "model", type(module).__name__)))
 
-    def _module_hook(self, name: str) -> Any:
+    def _module_hook(self, name: str, kind: str) -> Any:
+        row: int | None = None
+        grad_row: int | None = None
+
+        def gradient(grad: torch.Tensor) -> None:
+            nonlocal grad_row
+            if self._is_replaying or not self._hooks:
+                return
+            if grad_row is None:
+                inputs = [f"{self._last_grad}:0"] if self._last_grad else []
+                grad_row = self._op(f"{kind} backward", f"{name}/grad", inputs, self._places.get(name, ()))
+            self._last_grad = f"{name}/grad"
+            self._record(grad_row, grad)
+
         def hook(module: Any, args: Any, out: Any) -> None:
-            if self._is_replaying or not torch.is_grad_enabled():
+            nonlocal row
+            if self._is_replaying or _is_compiling() or not torch.is_grad_enabled():
                 return
             leaves = (out,) if isinstance(out, torch.Tensor) else tree_leaves(out)
             first = next((t for t in leaves if isinstance(t, torch.Tensor) and t.is_floating_point()), None)
             if first is None:
                 return
-            # The place of an op is written once.
-            stack = () if self.writer.has_op(self._graph, name) else user_stack(2)
-            known = {made for t in args if isinstance(t, torch.Tensor) and (made := self._made.get(_storage(t)))}
-            self._row(type(module).__name__, name, [f"{k}:0" for k in sorted(known)], stack, first)
-            self._made[_storage(first)] = name
+            if row is None:  # how an op hangs together is written once
+                stack = self._places[name] = user_stack(2)
+                known = {made for t in args if isinstance(t, torch.Tensor) and (made := self._made.get(storage_of(t)))}
+                row = self._op(kind, name, [f"{k}:0" for k in sorted(known)], stack)
+                self._made[storage_of(first)] = name
+            self._record(row, first)
             if first.requires_grad:
-                first.register_hook(lambda grad: self._grad(name, type(module).__name__, stack, grad))
+                first.register_hook(gradient)
 
         return hook
 
-    def _row(self, kind: str, name: str, inputs: list[str], stack: Any, tensor: torch.Tensor) -> None:
-        stats = tensor_stats(tensor, histogram=self.every >= 10)
-        if stats is not None:
-            row = (kind, name, inputs, stack, stats, _type_name(tensor), tensor.dim(), self.steps, time.time())
-            self._rows.append(row)
+    def _op(self, kind: str, name: str, inputs: list[str], stack: Any) -> int:
+        self.writer.op(self._graph, kind, name, inputs, stack)
+        return self.writer.row(self._graph, name)
 
-    def _grad(self, name: str, kind: str, stack: Any, grad: Any) -> None:
-        if self._is_replaying or not self._hooks:
+    def _record(self, row: int, tensor: torch.Tensor) -> None:
+        histogram = self.every >= RARE
+        element = ELEMENTS.get(tensor.dtype)
+        if element and type(tensor) in _PLAIN and tensor.is_cpu and tensor.is_contiguous() and tensor.numel():
+            self._buffer.add(
+                row, tensor.data_ptr(), tensor.numel(), *element, tensor.dim(), self.steps, time.time(), histogram
+            )
             return
-        inputs = [f"{self._last_grad}:0"] if self._last_grad else []
-        self._row(f"{kind} backward", f"{name}/grad", inputs, stack, grad)
-        self._last_grad = f"{name}/grad"
+        stats = tensor_stats(tensor, histogram)
+        if stats is not None:
+            dtype = DTYPES.get(type_name(tensor), 1)
+            self._buffer.add_stats(row, tuple(stats), dtype, tensor.dim(), self.steps, time.time())
 
     def _record_parameters(self, optimizer: Any) -> None:
         model = self._model()
-        if model is None or (self.every < 10 and self.steps >= 20 and self.steps % 10):
+        if model is None or (self.every < RARE and self.steps >= 2 * RARE and self.steps % RARE):
             return
-        stack = user_stack(2) if self.steps == 0 else ()
         for name, parameter in model.named_parameters():
-            self._row("Parameter", f"{name}", [], stack, parameter)
+            stack = self._places.get(name.rpartition(".")[0] or "model", ())
+            self._record(self._op("Parameter", name, [], stack), parameter.detach())
             if parameter.grad is not None:
-                self._row("Gradient", f"{name}/grad", [], stack, parameter.grad)
+                self._record(self._op("Gradient", f"{name}/grad", [], stack), parameter.grad)
             for key, value in optimizer.state.get(parameter, {}).items():
                 if isinstance(value, torch.Tensor) and value.dim() > 0:
-                    self._row("Optimizer", f"{name}/{key}", [], stack, value)
+                    self._record(self._op("Optimizer", f"{name}/{key}", [], stack), value)
 
     # --- alerts
-    def _alert(self, step: int) -> None:
+    def _alert(self, step: int, kind: str) -> None:
         if self.alerts and self.alerts[-1] == step:
             return
         self.alerts.append(step)
         if len(self.alerts) > 1000:
             del self.alerts[1:-1]
-        if self._rows:
-            rows, self._rows = self._rows, []
-            self._write(rows)
         self.dump()
         if self._replays < MOST_REPLAYS:
             self._replays += 1
             try:
-                self._replay(step)
+                self._replay(step, kind)
             except Exception as error:
                 self.writer._fail(f"the replay of step {step} failed: {error}")
         self.writer.flush()
 
-    def _replay(self, step: int) -> None:
+    def _attempts(self, kind: str) -> list[Callable[[], None]]:
+        """What to run again, best first, until one of them shows where it began."""
+        if self._call is not None:
+            function, args, kwargs, random = self._call
+
+            def whole() -> None:
+                torch.set_rng_state(random)
+                function(*args, **kwargs)
+
+            return [whole]
+        model, inputs, out_grad, random = self._model(), self._inputs, self._out_grad, self._random
+        if model is None or inputs is None:
+            return []
+        places = _rerun.current_places(3)
+        is_around = kind == "loss" or (kind == "output" and any_bad(inputs))
+        statements = _rerun.chosen(places, _has_to_be_made) if is_around else None
+
+        def around() -> None:
+            if statements is not None:
+                torch.set_rng_state(random)
+                _rerun.execute(*statements)
+
+        def inside() -> None:
+            torch.set_rng_state(random)
+            out = model(*inputs[0], **inputs[1])
+            first = next((t for t in tree_leaves(out) if isinstance(t, torch.Tensor) and t.requires_grad), None)
+            if out_grad is not None and first is not None and first.shape == out_grad.shape:
+                first.backward(out_grad)
+
+        def behind() -> None:
+            inside()
+            if places:
+                _rerun.execute(_rerun.between_backward_and(places[0]), places[0])
+
+        if is_around:
+            return [around, inside]
+        return [inside, behind] if kind == "gradient" else [inside]
+
+    def _replay(self, step: int, kind: str) -> None:
         model = self._model()
-        if model is None or (self._call is None and self._inputs is None):
+        attempts = self._attempts(kind)
+        if model is None or not attempts:
             return
-        names = {_storage(p): n for n, p in [*model.named_parameters(), *model.named_buffers()]}
+        names = {storage_of(p): n for n, p in [*model.named_parameters(), *model.named_buffers()]}
+        mode = Replay(names, self._updated)
+        for attempt in attempts:
+            mode = Replay(names, self._updated)
+            with contextlib.suppress(Stop), self._replaying(model, mode):
+                attempt()
+            if mode.is_bad:
+                break
+        graph = self.writer.graph(f"replay of step {step}", self._graph)
+        for node in mode.nodes:
+            self.writer.op(graph, node["kind"], node["name"], node["inputs"], node["stack"])
+            self.writer.trace(graph, node["name"], node["stats"], step, node["dtype"], node["rank"], wall=node["wall"])
+        self.writer.execution(f"replay of step {step}", graph, step)
+
+    @contextlib.contextmanager
+    def _replaying(self, model: torch.nn.Module, mode: Replay) -> Any:
+        """Everything a replay changes is as before when it ends; gradients are not sent to other ranks."""
         grads = [(p, p.grad) for p in model.parameters()]
         buffers = [(b, b.detach().clone()) for b in model.buffers()]
         state = torch.get_rng_state()
-        mode = Replay(names)
         self._is_replaying = True
-        call, inputs, out_grad = self._call, self._inputs, self._out_grad
         try:
             for parameter, _ in grads:
                 parameter.grad = None
-            import warnings
-
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 anomaly = torch.autograd.detect_anomaly(check_nan=False)
-            with anomaly, mode, torch.enable_grad():
-                if call is not None:
-                    torch.set_rng_state(call[3])
-                    call[0](*call[1], **call[2])
-                elif inputs is not None:
-                    out = model(*inputs[0], **inputs[1])
-                    first = next((t for t in tree_leaves(out) if isinstance(t, torch.Tensor) and t.requires_grad), None)
-                    if out_grad is not None and first is not None and first.shape == out_grad.shape:
-                        first.backward(out_grad)
-        except _Stop:
-            pass
+            quiet = model.no_sync() if hasattr(model, "no_sync") else contextlib.nullcontext()
+            with quiet, anomaly, mode, torch.enable_grad():
+                try:
+                    yield
+                except Exception as error:
+                    if not mode.is_bad:  # otherwise it ran far enough
+                        self.writer.note(f"a replay ended early: {type(error).__name__}: {error}")
         finally:
             for parameter, grad in grads:
                 parameter.grad = grad
@@ -427,16 +365,21 @@ class Watch:
                     buffer.copy_(before)
             torch.set_rng_state(state)
             self._is_replaying = False
-        graph = self.writer.graph(f"replay of step {step}", self._graph)
-        for node in mode.nodes:
-            self.writer.op(graph, node["kind"], node["name"], node["inputs"], node["stack"])
-            self.writer.trace(graph, node["name"], node["stats"], step, node["dtype"], node["rank"], wall=node["wall"])
-        self.writer.execution(f"replay of step {step}", graph, step)
+
+    def _updated(self, name: str) -> tuple[str, Any, dict[str, Any]] | None:
+        """Of a bad parameter that was none before training: the update that made it, and the optimizer's state."""
+        optimizer = self._optimizer() if self._optimizer is not None else None
+        model = self._model()
+        if optimizer is None or model is None or name in self._bad_before or not self._update_stack:
+            return None
+        parameter = dict(model.named_parameters()).get(name)
+        state = {k: v for k, v in optimizer.state.get(parameter, {}).items() if isinstance(v, torch.Tensor) and v.dim() > 0}
+        return f"{type(optimizer).__name__} update", self._update_stack, state
 
     def close(self) -> None:
         """Writes what is left and takes all hooks away."""
         atexit.unregister(self.close)
-        if self._rows:
+        if len(self._buffer):
             self._end_step()
         self.dump()
         for hook in [*self._kept, *self._hooks]:

@@ -15,6 +15,7 @@ void bind_reader(nanobind::module_& m);
 }  // namespace sonde::python
 
 NB_MODULE(_sonde, m) {
+  nanobind::set_leak_warnings(false);  // a recording may live until the interpreter ends
   m.doc() = "The native part of Sonde's logging library.";
   m.attr("__version__") = SONDE_VERSION;
   sonde::python::bind_writer(m);

@@ -24,9 +24,7 @@ std::pair<std::string, int64_t> parse_input(std::string_view text) {
   return {to_utf8(text.substr(0, colon)), slot};
 }
 
-uint8_t packed_share(double share) {
-  return share < 0 || !(share <= 1) ? 255 : static_cast<uint8_t>(std::lround(share * 254));
-}
+constexpr float kNotKnown = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
@@ -231,15 +229,8 @@ Result<void> Dump::take_trace(const DebugEvent& event, uint64_t offset, uint32_t
         {data_.texts.id(trace.context_id), data_.texts.id(trace.op_name), trace.slot, file, 0});
   Traced& traced = data_.traced[id];
 
-  TraceRow row{event.wall_time,
-               offset,
-               traced.count++,
-               id,
-               std::numeric_limits<float>::quiet_NaN(),
-               255,
-               kNone,
-               trace.mode,
-               0};
+  TraceRow row{event.wall_time, offset, kNone,     static_cast<uint8_t>(trace.mode),
+               traced.count++,  id,     kNotKnown, kNotKnown};
   if (event.step >= 0) row.step = static_cast<uint32_t>(std::min<int64_t>(event.step, UINT32_MAX));
   Health health;
   const bool is_whole = trace.mode == DebugMode::kFullTensor;
@@ -252,7 +243,8 @@ Result<void> Dump::take_trace(const DebugEvent& event, uint64_t offset, uint32_t
     health = health_of(trace.mode, *values);
   }
   if (const auto numbers = parse_numbers(trace.numbers)) row.rms = numbers->rms;
-  row.zeros = packed_share(health.zero_share());
+  if (const double share = health.zero_share(); share >= 0 && share <= 1)
+    row.zeros = static_cast<float>(share);
   row.bad = health.bad;
   if (row.bad != kNone) ++data_.bad_traces;
   if (data_.alerts.size() < kMostAlerts) {

@@ -69,14 +69,15 @@ struct Traced {
 
 struct TraceRow {
   double wall_time;
-  uint64_t offset;  // of the payload in its file
+  uint64_t offset : 48;  // of the payload in its file
+  uint64_t bad : 8;      // Bad bits
+  uint64_t mode_number : 8;
   uint32_t step;    // sonde.debug's step, otherwise how often this output was traced before
   uint32_t traced;  // into Data::traced
   float rms;        // NaN: not known
-  uint8_t zeros;    // share of zeros in 1/254; 255: not known
-  uint8_t bad;      // Bad bits
-  DebugMode mode;
-  uint8_t spare;
+  float zeros;      // share of zeros; NaN: not known
+
+  DebugMode mode() const { return static_cast<DebugMode>(mode_number); }
 };
 static_assert(sizeof(TraceRow) == 32);
 

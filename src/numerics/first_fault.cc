@@ -42,14 +42,6 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-bool is_library(std::string_view path) {
-  for (const std::string_view mark : {"site-packages", "dist-packages", "/lib/python3", "<frozen",
-                                      "<string>", "<eval_with_key>"}) {
-    if (path.find(mark) != path.npos) return true;
-  }
-  return path.starts_with('<');
-}
-
 std::string_view word_of(uint8_t bad) {
   if ((bad & kNan) != 0) return "NaN";
   if ((bad & kSome) != 0) return "NaN or infinity";
@@ -246,7 +238,7 @@ class Finder {
   static std::string reached(const std::string& type, const std::vector<Link>& inputs) {
     const bool hates_zero = type.find("div") != type.npos || type.find("reciprocal") != type.npos ||
                             type.find("rsqrt") != type.npos || type == "pow" ||
-                            type.find("norm") != type.npos;
+                            type.find("norm") != type.npos || type.find("update") != type.npos;
     const bool hates_high = type.find("exp") != type.npos || type.find("sinh") != type.npos;
     const bool hates_low = type.find("log") != type.npos || type.find("sqrt") != type.npos;
     const auto text = [](const Link& input, const std::string& what) {
@@ -389,9 +381,9 @@ class Finder {
     for (size_t i = 0; i < data_.traces.size(); ++i) {
       const TraceRow& row = data_.traces[i];
       Series& series = all[row.traced];
-      if (row.zeros == 254) {
+      if (row.zeros == 1) {
         if (series.dead++ == 0) series.dead_since = i;
-      } else if (row.zeros != 255) {
+      } else if (!std::isnan(row.zeros)) {
         series.dead = 0;
       }
       if (std::isnan(row.rms)) continue;
@@ -428,6 +420,14 @@ class Finder {
 
 }  // namespace
 
+bool is_library_path(std::string_view path) {
+  for (const std::string_view mark : {"site-packages", "dist-packages", "/lib/python3", "<frozen",
+                                      "<string>", "<eval_with_key>"}) {
+    if (path.find(mark) != path.npos) return true;
+  }
+  return path.starts_with('<');
+}
+
 std::string Place::text() const {
   return fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line);
 }
@@ -437,7 +437,7 @@ Place user_place(const Data& data, const std::vector<std::string_view>& frame_id
     const auto found = data.frames.find(std::string(*id));
     if (found == data.frames.end() || found->second.source >= data.sources.size()) continue;
     const std::string& path = data.sources[found->second.source].path;
-    if (is_library(path)) continue;
+    if (is_library_path(path)) continue;
     return {path, found->second.function, found->second.line};
   }
   return {};

@@ -61,6 +61,9 @@ std::string sentence(const Fault& fault);
 std::string advice(const Fault& fault);
 std::string healthy_sentence(const Data& data);
 
+// A file of Python or of an installed package.
+bool is_library_path(std::string_view path);
+
 // The innermost frame that is the user's own, of frames as written (outermost first).
 Place user_place(const Data& data, const std::vector<std::string_view>& frame_ids);
 

@@ -8,6 +8,8 @@
 namespace sonde::numerics {
 namespace {
 
+constexpr float kNoValue = std::numeric_limits<float>::quiet_NaN();
+
 // The steps that occur, thinned to `most`.
 std::vector<int64_t> columns_of(const Data& data, size_t most) {
   constexpr size_t kMostDistinct = 100'000;
@@ -61,8 +63,7 @@ HealthMap health_map(const Data& data, HealthOrder order, size_t from, size_t co
   for (size_t i = from; i < end; ++i) {
     place[all[i].traced] = static_cast<uint32_t>(map.rows.size());
     map.rows.push_back(std::move(all[i]));
-    map.rows.back().cells.assign(map.steps.size(),
-                                 {std::numeric_limits<float>::quiet_NaN(), 255, kNone, false});
+    map.rows.back().cells.assign(map.steps.size(), {kNoValue, kNoValue, kNone, false});
   }
   for (const TraceRow& row : data.traces) {
     if (place[row.traced] == UINT32_MAX) continue;
@@ -70,7 +71,7 @@ HealthMap health_map(const Data& data, HealthOrder order, size_t from, size_t co
     cell.is_there = true;
     cell.bad |= row.bad;
     if (std::isnan(cell.rms) || row.rms > cell.rms) cell.rms = row.rms;
-    if (row.zeros != 255 && (cell.zeros == 255 || row.zeros > cell.zeros)) cell.zeros = row.zeros;
+    if (std::isnan(cell.zeros) || row.zeros > cell.zeros) cell.zeros = row.zeros;
   }
   return map;
 }

@@ -10,8 +10,8 @@
 namespace sonde::numerics {
 
 struct HealthCell {
-  float rms;      // the largest of the column; NaN: not known
-  uint8_t zeros;  // as in TraceRow
+  float rms;    // the largest of the column; NaN: not known
+  float zeros;  // the largest share of the column; NaN: not known
   uint8_t bad = kNone;
   bool is_there = false;
 };

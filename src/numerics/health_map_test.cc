@@ -32,7 +32,7 @@ TEST_CASE("numerics: the health map has a row a tensor and a column a step") {
   CHECK(data->texts.text(data->traced[map.rows[0].traced].op_name) == "b");
   CHECK(map.steps[static_cast<size_t>(map.rows[0].first_bad)] <= 500);
   CHECK(map.rows[1].first_bad == -1);
-  CHECK(map.rows[1].cells[3].zeros == 127);
+  CHECK(map.rows[1].cells[3].zeros == 0.5f);
   CHECK(map.rows[0].cells[99].bad == kNan);
   const HealthMap page = health_map(*data, HealthOrder::kProgram, 1, 10);
   REQUIRE(page.rows.size() == 1);
