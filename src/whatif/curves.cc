@@ -78,23 +78,26 @@ void push_bend(std::vector<CurvePoint>& points, const CurvePoint& next) {
 
 std::vector<Ranked> ranked_of(const Predictions& predictions, const Truth& truth,
                               const Slicing& slicing) {
-  std::vector<uint32_t> order;
+  // Scores stand beside their rows: sorting rows alone reads all over memory.
+  struct Scored {
+    double score;
+    uint32_t row;
+  };
+  std::vector<Scored> order;
   order.reserve(slicing.slice.size());
   for (uint32_t row = 0; row < slicing.slice.size(); ++row)
-    if (!predictions.is_missing(row)) order.push_back(row);
-  std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
-    return predictions.scores[a] != predictions.scores[b]
-               ? predictions.scores[a] > predictions.scores[b]
-               : a < b;
+    if (!predictions.is_missing(row)) order.push_back({predictions.scores[row], row});
+  std::ranges::sort(order, [](const Scored& a, const Scored& b) {
+    return a.score != b.score ? a.score > b.score : a.row < b.row;
   });
   std::vector<Ranked> out(slicing.slices.size());
   for (size_t s = 0; s < out.size(); ++s) {
     out[s].scores.reserve(slicing.slices[s].count);
     out[s].is_positive.reserve(slicing.slices[s].count);
   }
-  for (const uint32_t row : order) {
+  for (const auto& [score, row] : order) {
     Ranked& ranked = out[slicing.slice[row]];
-    ranked.scores.push_back(predictions.scores[row]);
+    ranked.scores.push_back(score);
     ranked.is_positive.push_back(truth.labels[row] == 1);
   }
   return out;

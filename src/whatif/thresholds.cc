@@ -94,8 +94,7 @@ uint32_t cheapest(const Sweep& sweep, double ratio) {
 struct Table {
   std::vector<std::array<Point, kThresholds>> points;
   std::vector<std::array<double, kThresholds>> costs;
-  std::vector<std::vector<uint32_t>>
-      ladder;  // of a measure that is one number: k by rising measure
+  std::vector<std::vector<uint32_t>> ladder;  // thresholds by rising x; see make_ladder
 };
 
 // Of two thresholds that are equally close: the larger, or, when no slice is special, the cheaper
@@ -119,17 +118,17 @@ Table table_of(const std::vector<Sweep>& sweeps, Strategy strategy, double ratio
   return table;
 }
 
-// Each value of a measure once, with the threshold that is preferred for it.
+// Each point once, with the threshold that is preferred for it, by rising x.
 void make_ladder(Table& table, Search search) {
   for (size_t s = 0; s < table.points.size(); ++s) {
     const auto& points = table.points[s];
     std::vector<uint32_t> order;
     for (uint32_t k = 0; k <= kLast; ++k)
       if (points[k].is_defined()) order.push_back(k);
-    std::ranges::stable_sort(order, {}, [&](uint32_t k) { return points[k].x; });
+    std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) { return points[a] < points[b]; });
     std::vector<uint32_t> steps;
     for (const uint32_t k : order) {
-      if (steps.empty() || points[steps.back()].x != points[k].x)
+      if (steps.empty() || points[steps.back()] != points[k])
         steps.push_back(k);
       else if (is_preferred(table, s, k, steps.back(), search))
         steps.back() = k;
@@ -139,6 +138,8 @@ void make_ladder(Table& table, Search search) {
 }
 
 // The threshold whose measure is closest to the target. kMissing when the measure is never defined.
+// Walks from the target's x to both sides until x alone is farther than the best: two steps for a
+// measure that is one number.
 uint32_t closest(const Table& table, size_t slice, const Point& target, Search search) {
   const auto& points = table.points[slice];
   uint32_t best = kMissing;
@@ -150,28 +151,26 @@ uint32_t closest(const Table& table, size_t slice, const Point& target, Search s
     best = k;
     distance = d;
   };
-  if (table.ladder.empty()) {
-    for (uint32_t k = 0; k <= kLast; ++k) consider(k);
-    return best;
-  }
   const auto& ladder = table.ladder[slice];
-  const auto above =
+  const auto middle =
       std::ranges::lower_bound(ladder, target.x, {}, [&](uint32_t k) { return points[k].x; });
-  if (above != ladder.begin()) consider(*(above - 1));
-  if (above != ladder.end()) consider(*above);
+  for (auto at = middle; at != ladder.end() && points[*at].x - target.x <= distance; ++at)
+    consider(*at);
+  for (auto at = middle; at != ladder.begin() && target.x - points[*(at - 1)].x <= distance; --at)
+    consider(*(at - 1));
   return best;
 }
 
 double gap_of(const Table& table, const std::vector<uint32_t>& thresholds) {
-  double gap = 0;
-  for (size_t a = 0; a < thresholds.size(); ++a) {
-    for (size_t b = a + 1; b < thresholds.size(); ++b) {
-      const Point& p = table.points[a][thresholds[a]];
-      const Point& q = table.points[b][thresholds[b]];
-      if (p.is_defined() && q.is_defined()) gap = std::max(gap, p.distance(q));
-    }
+  // The largest distance of two points, where a distance is the larger of two differences.
+  Point low{INFINITY, INFINITY}, high{-INFINITY, -INFINITY};
+  for (size_t s = 0; s < thresholds.size(); ++s) {
+    const Point& p = table.points[s][thresholds[s]];
+    if (!p.is_defined()) continue;
+    low = {std::min(low.x, p.x), std::min(low.y, p.y)};
+    high = {std::max(high.x, p.x), std::max(high.y, p.y)};
   }
-  return gap;
+  return high.x < low.x ? 0 : std::max(high.x - low.x, high.y - low.y);
 }
 
 struct Target {
@@ -294,7 +293,7 @@ Result<Decision> decide(const std::vector<Sweep>& sweeps, Strategy strategy, dou
   Decision decision;
   if (sweeps.empty()) return decision;
   Table table = table_of(sweeps, strategy, ratio);
-  if (strategy != Strategy::kEqualisedOdds) make_ladder(table, search);
+  make_ladder(table, search);
   if (strategy == Strategy::kSingleThreshold) {
     decision.thresholds.assign(sweeps.size(), cheapest(sum_of(sweeps), ratio));
   } else if (strategy == Strategy::kGroupThresholds) {

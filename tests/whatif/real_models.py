@@ -154,6 +154,103 @@ def onnx_runtime():
     assert onnx is not None
 
 
+def onnx_from_the_terminal():
+    """`sonde whatif --model m.onnx --data test.csv`, a pipeline with texts and numbers."""
+    import re
+    import subprocess
+
+    import numpy as np
+    import pandas
+    from skl2onnx import to_onnx
+    from sklearn.compose import ColumnTransformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    random = np.random.default_rng(1)
+    frame = pandas.DataFrame({"age": random.integers(18, 80, 300), "city": random.choice(["north", "south"], 300)})
+    y = ((frame["age"] > 45) ^ (random.random(300) < 0.2)).astype(int)
+    model = make_pipeline(ColumnTransformer([("city", OneHotEncoder(), ["city"])], remainder="passthrough"), LogisticRegression(max_iter=1000)).fit(frame, y)
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/m.onnx", "wb") as out:
+            out.write(to_onnx(model, frame[:1], options={"zipmap": False}).SerializeToString())
+        frame.assign(y=y).to_csv(f"{folder}/test.csv", index=False)
+        arguments = [os.environ["SONDE_BINARY"], "whatif", "--model", f"{folder}/m.onnx", "--data", f"{folder}/test.csv", "--label", "y", "--port", "0"]
+        process = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env={**os.environ, "SONDE_PYTHON": sys.executable})
+        said = ""
+        for line in process.stderr:
+            said += line
+            if found := re.search(r" at (http\S+)", line):
+                break
+        try:
+            assert found, said
+
+            class Page:
+                url = found[1]
+
+            _, got = judged(Page, "m")
+            assert abs(got["all"]["auc"][0] - roc_auc_score(y, model.predict_proba(frame)[:, 1])) < 1e-6
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def trees():
+    import lightgbm
+    import sonde
+    import xgboost
+    from sklearn.metrics import roc_auc_score
+
+    frame = cancer()
+    frame.columns = [c.replace(" ", "_") for c in frame.columns]
+    x, y = frame.drop(columns="target"), frame["target"]
+    light = lightgbm.train({"objective": "binary", "verbose": -1, "num_threads": 1}, lightgbm.Dataset(x[::2], y[::2]), 20)
+    models = {
+        "xgb": xgboost.XGBClassifier(n_estimators=20).fit(x[::2], y[::2]),
+        "booster": xgboost.train({"objective": "binary:logistic"}, xgboost.DMatrix(x[::2], y[::2]), 20),
+        "light": lightgbm.LGBMClassifier(n_estimators=20, verbose=-1).fit(x[::2], y[::2]),
+        "light_booster": light,
+    }
+    wanted = {
+        "xgb": models["xgb"].predict_proba(x)[:, 1], "booster": models["booster"].predict(xgboost.DMatrix(x)),
+        "light": models["light"].predict_proba(x)[:, 1], "light_booster": light.predict(x),
+    }
+    with sonde.whatif(frame, predict=models, label="target") as session:
+        for name, scores in wanted.items():
+            _, got = judged(session, name)
+            assert abs(got["all"]["auc"][0] - roc_auc_score(y, scores)) < 1e-6, name
+
+
+def fairness_against_fairlearn():
+    """Rates of each slice at 0.5 and the gaps of a single threshold."""
+    import numpy as np
+    import pandas
+    import sonde
+    from fairlearn.metrics import MetricFrame, demographic_parity_difference, equalized_odds_difference, false_positive_rate, selection_rate, true_positive_rate
+
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        n = 400
+        frame = pandas.DataFrame({"group": random.choice(list("abc"), n), "y": random.integers(0, 2, n)})
+        scores = np.clip(0.3 * frame["y"] + random.random(n) * 0.7, 0, 1).round(3)
+        with sonde.whatif(frame, predictions=scores.to_numpy(), label="y") as session:
+            base = session.url.split("/#")[0] + "/api/v1/whatif"
+            got = ask(f"{base}/{ask(base)['sets'][0]['id']}/performance", {"slices": ["group"]})
+        single = next(s for s in got["strategies"] if s["name"] == "single_threshold")
+        k = single["thresholds"][0]
+        said = (~(k > scores.astype(np.float32).astype(float) * 100)).astype(int)
+        rates = MetricFrame(metrics={"selection": selection_rate, "tpr": true_positive_rate, "fpr": false_positive_rate}, y_true=frame["y"], y_pred=said,
+                            sensitive_features=frame["group"]).by_group
+        for part in got["slices"]:
+            tp, fp, tn, fn = (part["sweep"][c][k] for c in ("tp", "fp", "tn", "fn"))
+            row = rates.loc[part["name"]]
+            assert np.allclose([(tp + fp) / (tp + fp + tn + fn), tp / (tp + fn), fp / (fp + tn)], [row["selection"], row["tpr"], row["fpr"]])
+        assert abs(single["gaps"]["positive_rate"] - demographic_parity_difference(frame["y"], said, sensitive_features=frame["group"])) < 1e-9
+        odds = max(single["gaps"]["recall"], single["gaps"]["false_positive_rate"])
+        assert abs(odds - equalized_odds_difference(frame["y"], said, sensitive_features=frame["group"])) < 1e-9
+
+
 def logged_over_training():
     import sonde
     from sklearn.ensemble import RandomForestClassifier
@@ -172,6 +269,9 @@ for needs, work in (
     (["sonde", "sklearn", "pandas", "torch"], pytorch),
     (["sonde", "sklearn", "pandas", "keras"], keras_model),
     (["sonde", "sklearn", "pandas", "onnx", "onnxruntime"], onnx_runtime),
+    (["sonde", "sklearn", "pandas", "onnxruntime", "skl2onnx"], onnx_from_the_terminal),
+    (["sonde", "sklearn", "pandas", "xgboost", "lightgbm"], trees),
+    (["sonde", "pandas", "fairlearn"], fairness_against_fairlearn),
     (["sonde", "sklearn", "pandas"], logged_over_training),
 ):
     case(needs, work)

@@ -80,6 +80,12 @@ def test_a_live_model(endpoint, data, tmp_path, protocol, path):
         assert lines[0]["means"][0] == pytest.approx([v / 10 for v in range(10)])
         if protocol == "tfserving":
             assert lines[1]["interest"] == pytest.approx(0)
+            pair = server.post("pair", {"features": ["x", "group"], "row": -1, "examples": 20})
+            assert pair["x"]["values"] == list(range(10)) and sorted(pair["y"]["values"]) == ["a", "b"]
+            for line in pair["means"][0]:
+                assert line == pytest.approx([v / 10 for v in range(10)])
+            status, answer = server.ask(f"whatif/{server.only_set()}/pair", {"features": ["x", "x"]})
+            assert status == 400 and "two features" in answer["error"]["text"]
 
 
 def test_an_endpoint_named_by_a_file_waits_for_a_click(endpoint, data, tmp_path):
@@ -109,6 +115,20 @@ def test_a_server_open_to_the_network_takes_no_endpoint_from_the_page(endpoint, 
     assert len(StandIn.asked) == before
 
 
+@pytest.mark.parametrize("address", ["169.254.169.254", "10.255.255.1", "[fe80::1]", "0.0.0.0"])
+def test_the_page_reaches_no_private_address_unless_the_command_line_allows_it(address, data, tmp_path):
+    url = f"http://{address}:9/v1/models/m:predict"
+    (tmp_path / "whatif.json").write_text(json.dumps({"data": "d.csv", "models": [{"name": "named", "url": url}]}))
+    with Served("--logdir", str(tmp_path), state=tmp_path / "s") as server:
+        at = f"whatif/{server.only_set()}"
+        assert server.ask(f"{at}/models", {"allow": "named"})[0] == 204
+        assert server.ask(f"{at}/models", {"name": "typed", "url": url})[0] == 204
+        for model in ("named", "typed"):
+            status, answer = server.ask(f"{at}/predict", {"model": model, "edits": [{"row": 0}]})
+            words = "not the address of one machine" if address == "0.0.0.0" else "--allow_connect"
+            assert status == 403 and words in answer["error"]["text"], answer
+
+
 def test_redirects_are_not_followed(endpoint, data, tmp_path):
     with Served("whatif", "--data", str(data), "--label", "y", "--endpoint", endpoint + "/moved", state=tmp_path / "s") as server:
         status, answer = server.ask(f"whatif/{server.only_set()}/predict", {"edits": [{"row": 0}]})
@@ -121,7 +141,9 @@ def test_redirects_are_not_followed(endpoint, data, tmp_path):
     ("quote.csv", b'a,b\n1,"2\n', "never closed"),
     ("wide.csv", b"," * 100_000 + b"\n1\n", "more than 10000 cells"),
     ("cut.json", b'[{"a": 1}, {"a"', "cut off"),
-    ("text.parquet", b"PAR1" + b"x" * 50, "Python"),
+    ("text.parquet", b"PAR1" + b"x" * 50, "cut off"),
+    ("lying.parquet", b"PAR1" + b"\xff" * 40 + b"\xff\xff\xff\x7fPAR1", "larger than the file"),
+    ("feather.arrow", b"ARROW1" + b"x" * 50, "Python"),
     ("zip.npz", b"PK\x03\x04" + b"x" * 50, "zip"),
     ("record.tfrecord", struct.pack("<Q", 1 << 62) + b"\0" * 20, ""),
 ])

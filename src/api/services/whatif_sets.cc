@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "api/services/found_folders.h"
 #include "base/sha256.h"
 #include "io/confine.h"
 #include "io/file.h"
@@ -26,23 +27,37 @@ uint64_t seconds_now() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
 }
 
-std::vector<Found> find_files(const Context& context) {
+std::vector<Found> find_files(const std::vector<io::NamedFolder>& folders) {
   std::vector<Found> found;
-  for (const io::NamedFolder& folder : *context.store.folders()) {
+  for (const io::NamedFolder& folder : folders) {
     if (found.size() >= kMaxSets || !io::stat_of(folder.path + "/whatif.json")) continue;
     found.push_back({sha256_hex(folder.name).substr(0, 12), folder.name, folder.path, folder.root});
   }
   return found;
 }
 
-// A look into each of many folders takes a while: once in five seconds.
+// A look into each of many folders takes a while: once in five seconds, or when there are others.
 std::shared_ptr<const std::vector<Found>> files_of(const Context& context) {
+  const auto folders = found_folders(context);
+  const uint64_t mark = seconds_now() / 5 * 1'000'003 + folders->size();
   return context.services.memo().get<std::vector<Found>>(
-      "whatif/files", seconds_now() / 5,
-      [&](const std::vector<Found>*) { return find_files(context); });
+      "whatif/files", mark, [&](const std::vector<Found>*) { return find_files(*folders); });
 }
 
 // Inside the log directory, or inside a folder that the command line names.
+Result<std::string> allowed_path(const Context& context, const std::string& root,
+                                 const std::string& place) {
+  std::vector<std::string> roots{root};
+  roots.insert(roots.end(), context.settings.whatif_data.begin(),
+               context.settings.whatif_data.end());
+  for (const std::string& one : roots)
+    if (auto real = io::is_inside_root(io::absolute_path(one), place); real) return real;
+  return fail(
+      Code::kForbidden,
+      fmt::format("'{}' lies outside the log directory; allow its folder with --whatif_data",
+                  place));
+}
+
 whatif::Resolve resolver(const Context& context, const Found& found) {
   return [&context, found](std::string_view path) -> Result<std::string> {
     const std::string whole =
@@ -54,17 +69,8 @@ whatif::Resolve resolver(const Context& context, const Found& found) {
       return fail(Code::kInvalid,
                   fmt::format("'{}': only the last part of a path may be a pattern", path));
     const std::string place = is_pattern ? whole.substr(0, slash) : whole;
-    std::vector<std::string> roots{found.root};
-    roots.insert(roots.end(), context.settings.whatif_data.begin(),
-                 context.settings.whatif_data.end());
-    for (const std::string& root : roots) {
-      if (auto real = io::is_inside_root(io::absolute_path(root), place); real)
-        return is_pattern ? *real + whole.substr(slash) : *real;
-    }
-    return fail(
-        Code::kForbidden,
-        fmt::format("'{}' lies outside the log directory; allow its folder with --whatif_data",
-                    path));
+    SONDE_TRY(const real, allowed_path(context, found.root, place));
+    return is_pattern ? real + whole.substr(slash) : real;
   };
 }
 
@@ -78,6 +84,21 @@ Result<whatif::SetConfig> config_of(const Found& found) {
 }
 
 }  // namespace
+
+Result<std::string> whatif_path(const Context& context, std::string_view path) {
+  std::string last_root;
+  Result<std::string> found = fail(Code::kNotFound, "there is no log directory");
+  const auto folders = found_folders(context);  // held while it is walked
+  for (const io::NamedFolder& folder : *folders) {
+    if (folder.root == last_root) continue;
+    last_root = folder.root;
+    const std::string whole =
+        path.starts_with('/') ? std::string(path) : folder.root + "/" + std::string(path);
+    found = allowed_path(context, folder.root, whole);
+    if (found) return found;
+  }
+  return found;
+}
 
 bool is_listed_endpoint(const Context& context, std::string_view url) {
   return std::ranges::any_of(context.settings.whatif_endpoints, [&](const std::string& listed) {

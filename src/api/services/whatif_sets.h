@@ -5,11 +5,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/routes.h"
+#include "whatif/files/examples.h"
 #include "whatif/model/loaded_set.h"
 
 namespace sonde::api {
@@ -20,8 +22,18 @@ struct WhatIfEntry {
   std::string problem;  // why it cannot be used
 };
 
+// The examples of the old plug-in's routes (/data/plugin/whatif). Those have no session, so there is
+// one table for everybody, as there was in TensorBoard.
+struct PluginExamples {
+  std::mutex mutex;  // guards: the rest
+  whatif::Message kind = whatif::Message::kExample;
+  std::vector<std::string> messages;
+  std::set<size_t> updated;  // what no model was asked about yet
+};
+
 class WhatIfSets {
  public:
+  PluginExamples& plugin() { return plugin_; }
   std::vector<WhatIfEntry> list(const Context& context);
   // kNotFound; otherwise what loading says. A changed whatif.json is read again.
   Result<std::shared_ptr<whatif::LoadedSet>> open(const Context& context, std::string_view id);
@@ -36,8 +48,11 @@ class WhatIfSets {
   std::map<std::string, Open> open_;
   std::map<std::string, std::shared_ptr<whatif::LoadedSet>> dropped_;
   uint64_t next_ = 1;
+  PluginExamples plugin_;
 };
 
+// The real path of a file of examples that a request names, where it may lie: kForbidden otherwise.
+Result<std::string> whatif_path(const Context& context, std::string_view path);
 // Whether an endpoint may be called without a word of the user: listed on the command line.
 bool is_listed_endpoint(const Context& context, std::string_view url);
 

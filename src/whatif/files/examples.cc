@@ -145,47 +145,62 @@ Message message_of(Bytes first) {
   return Message::kExample;
 }
 
-}  // namespace
-
-Result<Dataset> read_examples(Bytes file, const ReadOptions& options) {
-  DatasetBuilder builder;
-  Sampler sampler(options);
+// Calls fn(payload) for each intact record until it returns false; the number of damaged places.
+template <class Fn>
+size_t for_each_record(Bytes file, Fn&& fn) {
   std::vector<record::Frame> frames;
-  std::optional<Message> kind;
-  size_t at = 0, damaged = 0, corrupt = 0;
-  bool cut = false;
-  while (at < file.size() && !cut) {
+  size_t at = 0, damaged = 0;
+  while (at < file.size()) {
     const record::Walk walk =
         record::walk_frames(file, at, record::kMaxPayload, kWindowFrames, frames);
-    for (const record::Frame& frame : frames) {
-      const Bytes payload = file.subspan(frame.at, frame.length);
-      if (!kind) kind = message_of(payload);
-      if (builder.rows() >= options.max_examples) {
-        cut = true;
-        break;
-      }
-      if (!sampler.keeps()) continue;
-      const Added added = add_example(payload, *kind, builder);
-      corrupt += added == Added::kCorrupt;
-      if (added == Added::kTooMany) {
-        return fail(Code::kTooLarge,
-                    fmt::format("the record at byte {} brings more than {} features or {} values",
-                                frame.at, kMaxColumns, kMaxCells));
-      }
-    }
+    for (const record::Frame& frame : frames)
+      if (!fn(file.subspan(frame.at, frame.length))) return damaged;
     if (walk.stop == record::Stop::kFull) {
       at = walk.end;
       continue;
     }
-    if (walk.stop == record::Stop::kNeedMore) {
-      damaged += walk.end < file.size();
-      break;
-    }
+    if (walk.stop == record::Stop::kNeedMore) return damaged + (walk.end < file.size());
     ++damaged;
     const auto next = record::find_header(file, walk.end + 1, record::kMaxPayload);
-    if (!next) break;
+    if (!next) return damaged;
     at = *next;
   }
+  return damaged;
+}
+
+}  // namespace
+
+std::vector<std::string> read_messages(Bytes file, const ReadOptions& options) {
+  std::vector<std::string> out;
+  Sampler sampler(options);
+  (void)for_each_record(file, [&](Bytes payload) {
+    if (out.size() >= options.max_examples) return false;
+    if (sampler.keeps()) out.emplace_back(as_text(payload));
+    return true;
+  });
+  return out;
+}
+
+Result<Dataset> read_examples(Bytes file, const ReadOptions& options) {
+  DatasetBuilder builder;
+  Sampler sampler(options);
+  std::optional<Message> kind;
+  size_t corrupt = 0;
+  uint64_t too_many_at = 0;
+  bool cut = false;
+  const size_t damaged = for_each_record(file, [&](Bytes payload) {
+    if (!kind) kind = message_of(payload);
+    if ((cut = builder.rows() >= options.max_examples)) return false;
+    if (!sampler.keeps()) return true;
+    const Added added = add_example(payload, *kind, builder);
+    corrupt += added == Added::kCorrupt;
+    if (added == Added::kTooMany) too_many_at = static_cast<uint64_t>(payload.data() - file.data());
+    return added != Added::kTooMany;
+  });
+  if (too_many_at > 0)
+    return fail(Code::kTooLarge,
+                fmt::format("the record at byte {} brings more than {} features or {} values",
+                            too_many_at, kMaxColumns, kMaxCells));
   if (builder.rows() == 0)
     return fail(Code::kInvalid, damaged + corrupt > 0
                                     ? "no record of this file is a tf.train.Example"

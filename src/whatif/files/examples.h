@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
 #include "whatif/files/csv.h"
@@ -18,6 +19,9 @@ Added add_example(Bytes message, Message kind, DatasetBuilder& into);
 
 // A whole TFRecord file. Decides by the first record which of the two messages it holds.
 Result<Dataset> read_examples(Bytes file, const ReadOptions& options);
+
+// The records of a TFRecord file as they are.
+std::vector<std::string> read_messages(Bytes file, const ReadOptions& options);
 
 // One row as a serialised tf.train.Example; missing features are left out.
 std::string write_example(const Dataset& data, size_t row);

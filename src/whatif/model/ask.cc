@@ -64,8 +64,16 @@ void write_instances(JsonWriter& json, const ModelConfig& model, const Dataset& 
   json.array([&] {
     for (size_t row = begin; row < end; ++row) {
       if (model.input == "examples") {
-        const Dataset one = selected(data, {static_cast<uint32_t>(row)});
-        json.object([&] { json.key("b64").string(base64(write_example(one, 0))); });
+        const auto example = [&] {
+          json.object([&] { json.key("b64").string(base64(write_example(data, row))); });
+        };
+        if (model.tensor.empty())
+          example();
+        else
+          json.object([&] {
+            json.key(model.tensor);
+            example();
+          });
       } else if (model.input == "array") {
         json.array([&] {
           for (const size_t c : columns) write_value(json, data.columns[c], row);
@@ -196,6 +204,7 @@ std::string request_body(const ModelConfig& model, const Dataset& data,
   }
   const bool has_examples = model.url.ends_with(":classify") || model.url.ends_with(":regress");
   json.object([&] {
+    if (!model.signature.empty()) json.key("signature_name").string(model.signature);
     json.key(has_examples ? "examples" : "instances");
     write_instances(json, model, data, columns, begin, end);
   });
@@ -221,9 +230,12 @@ Result<RawScores> read_scores(const ModelConfig& model, std::string_view body, s
     return fail(Code::kInvalid, fmt::format("the model answered {} predictions for {} examples",
                                             list->items.size(), rows));
   RawScores out;
-  for (size_t i = 0; i < rows; ++i)
-    if (auto added = add_prediction(list->items[i], i == 0, out); !added)
+  for (size_t i = 0; i < rows; ++i) {
+    // A model with several outputs answers an object of them.
+    const JsonValue* named = model.output.empty() ? nullptr : list->items[i].find(model.output);
+    if (auto added = add_prediction(named ? *named : list->items[i], i == 0, out); !added)
       return fail(std::move(added).error());
+  }
   if (const JsonValue* labels = root.find("labels");
       labels && labels->is_array() && labels->items.size() == out.width) {
     out.labels.clear();
@@ -265,6 +277,7 @@ Result<RawScores> ask_model(const ModelConfig& model, const Dataset& data,
   SONDE_TRY(const url, url_of(model.url));
   PostOptions options;
   options.token = model.token;
+  options.policy = model.policy ? &*model.policy : nullptr;
   SONDE_TRY(const answer, http_post(url, request_body(model, data, columns, begin, end), options));
   return read_scores(model, answer, end - begin);
 }

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "codec/json_read.h"
+#include "io/address_policy.h"
 
 namespace sonde::whatif {
 
@@ -25,9 +27,14 @@ struct ModelConfig {
   std::string request,
       scores;         // template: the body with {{instances}}, a JSON pointer into the answer
   std::string input;  // name of the input tensor; "examples" sends serialised tf.train.Example
-  std::string token;  // sent as a bearer token
+  std::string tensor, output;  // tfserving :predict: names of the input and the output tensor
+  std::string signature;       // tfserving: signature_name; empty: the server's default
+  std::string token;           // sent as a bearer token
   std::vector<std::string>
       features;  // columns to send, in order; empty: all but label and predictions
+  // Where its endpoint may lie when a user of the page named or allowed it; none: the command line
+  // lists it.
+  std::optional<io::AddressPolicy> policy = {};
 };
 
 struct SetConfig {

@@ -43,7 +43,8 @@ Result<void> wait_for(int fd, short events, Clock::time_point deadline) {
   return fail(Code::kBusy, "the endpoint did not answer in time");
 }
 
-Result<Socket> connected(const Url& url, Clock::time_point deadline) {
+Result<Socket> connected(const Url& url, const io::AddressPolicy* policy,
+                         Clock::time_point deadline) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV;
@@ -53,6 +54,12 @@ Result<Socket> connected(const Url& url, Clock::time_point deadline) {
     return fail(Code::kNotFound, fmt::format("{}: {}", url.host, ::gai_strerror(problem)));
   std::string last = "no address";
   for (const addrinfo* one = found; one; one = one->ai_next) {
+    if (policy) {
+      if (auto may = policy->check(*one->ai_addr); !may) {
+        ::freeaddrinfo(found);
+        return fail(std::move(may).error());
+      }
+    }
     Socket socket(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (socket.fd() < 0) continue;
     int problem = ::connect(socket.fd(), one->ai_addr, one->ai_addrlen) == 0 ? 0 : errno;
@@ -213,7 +220,7 @@ Result<Url> url_of(std::string_view text) {
 
 Result<std::string> http_post(const Url& url, std::string_view json, const PostOptions& options) {
   const auto deadline = Clock::now() + options.timeout;
-  SONDE_TRY(const socket, connected(url, deadline));
+  SONDE_TRY(const socket, connected(url, options.policy, deadline));
   std::string head = fmt::format(
       "POST {} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: "
       "{}\r\nConnection: close\r\n",

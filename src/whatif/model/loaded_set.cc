@@ -288,11 +288,12 @@ Result<void> LoadedSet::add_model(ModelConfig model) {
   return {};
 }
 
-void LoadedSet::allow(std::string_view name) {
+void LoadedSet::allow(std::string_view name, const io::AddressPolicy& policy) {
   const std::lock_guard lock(mutex_);
   if (ModelStatus* model = find(name); model && !model->config.url.empty()) {
     model->is_live = true;
     model->needs_consent = false;
+    model->config.policy = policy;
   }
 }
 

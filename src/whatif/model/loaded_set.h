@@ -68,7 +68,8 @@ class LoadedSet {
   Result<ModelConfig> live_model(std::string_view name) const;
   // kConflict when the name is taken.
   Result<void> add_model(ModelConfig model);
-  void allow(std::string_view name);
+  // A user allows the endpoint that a file names, inside the limits of `policy`.
+  void allow(std::string_view name, const io::AddressPolicy& policy);
 
   // What a live model says about some examples. `rows` has the columns of data().
   Result<RawScores> ask(const ModelConfig& model, const Dataset& rows) const;

@@ -27,6 +27,13 @@ void write_scores(JsonWriter& json, const whatif::Predictions& p, size_t row) {
 // Series of a model: one a label, only the positive one of two.
 size_t series_of(const whatif::Predictions& p) { return p.width(); }
 
+void write_series_names(JsonWriter& json, const whatif::Predictions& p) {
+  for (size_t s = 0; s < series_of(p); ++s)
+    json.string(p.task == whatif::Task::kMulticlass ? p.labels[s]
+                : p.task == whatif::Task::kBinary   ? p.labels[1]
+                                                    : "prediction");
+}
+
 std::vector<uint32_t> rows_of(const LoadedSet& set, int64_t row, size_t most) {
   if (row >= 0) return {static_cast<uint32_t>(row)};
   // Everybody, evenly thinned to what may be asked.
@@ -158,13 +165,7 @@ Answer whatif_dependence(const Context&, const Request& request,
             for (const double v : line.values.numbers) json.number(v);
             for (const std::string& word : line.values.words) json.string(word);
           });
-          json.key("labels").array([&] {
-            for (size_t s = 0; s < line.means.size(); ++s)
-              json.string(
-                  line.predictions.task == whatif::Task::kMulticlass ? line.predictions.labels[s]
-                  : line.predictions.task == whatif::Task::kBinary   ? line.predictions.labels[1]
-                                                                     : "prediction");
-          });
+          json.key("labels").array([&] { write_series_names(json, line.predictions); });
           json.key("means").array([&] {
             for (const auto& mean : line.means) {
               json.array([&] {
@@ -194,6 +195,83 @@ Answer whatif_dependence(const Context&, const Request& request,
   return Answer::json(std::move(out));
 }
 
+// Two features at once: the mean prediction for each pair of values.
+Answer whatif_pair(const Context&, const Request& request, const std::shared_ptr<LoadedSet>& set) {
+  if (const auto allowed = may_write(request); !allowed) return error(allowed.error());
+  SONDE_ANSWER(const body, object_of(request));
+  SONDE_ANSWER(const name, text_in(body, "model"));
+  SONDE_ANSWER(const model, set->live_model(name));
+  SONDE_ANSWER(const features, texts_in(body, "features"));
+  SONDE_ANSWER(const row, integer_in(body, "row", -1));
+  SONDE_ANSWER(const samples, integer_in(body, "samples", 10));
+  SONDE_ANSWER(const most, integer_in(body, "examples", 50));
+  if (row >= static_cast<int64_t>(set->data().rows))
+    return error({Code::kInvalid, fmt::format("there is no example {}", row)}, "row");
+  if (features.size() != 2 || features[0] == features[1])
+    return error({Code::kInvalid, "'features' must name two features"}, "features");
+  if (samples < 2 || samples > 40 || most < 1 || most > 1000)
+    return error(
+        {Code::kInvalid, "'samples' must lie between 2 and 40, 'examples' between 1 and 1000"});
+  size_t at[2];
+  whatif::TryValues values[2];
+  for (size_t i = 0; i < 2; ++i) {
+    at[i] = set->data().index_of(features[i]);
+    if (at[i] == set->data().columns.size())
+      return error({Code::kNotFound, fmt::format("there is no feature '{}'", features[i])},
+                   "features");
+    values[i] = whatif::values_to_try(set->data().columns[at[i]],
+                                      {whatif::kNaN, whatif::kNaN, static_cast<size_t>(samples)});
+    if (values[i].size() == 0)
+      return error({Code::kInvalid, fmt::format("'{}' has no values to try", features[i])},
+                   "features");
+  }
+  const std::vector<uint32_t> rows = rows_of(*set, row, static_cast<size_t>(most));
+  if (rows.size() * values[0].size() * values[1].size() > kMaxAsked)
+    return error({Code::kTooLarge, fmt::format("this asks the model about more than {} examples; "
+                                               "name fewer examples or samples",
+                                               kMaxAsked)});
+  const whatif::Dataset first = whatif::substituted(set->data(), rows, at[0], 0, values[0]);
+  std::vector<uint32_t> all(first.rows);
+  std::iota(all.begin(), all.end(), 0);
+  SONDE_ANSWER(raw, set->ask(model, whatif::substituted(first, all, at[1], 0, values[1])));
+  SONDE_ANSWER(const predictions, whatif::to_predictions(model, std::move(raw), set->label()));
+  const auto mean = [&](size_t x, size_t y, size_t series) {
+    double sum = 0;
+    for (size_t r = 0; r < rows.size(); ++r)
+      sum += predictions.score(y * first.rows + x * rows.size() + r, series);
+    return sum / static_cast<double>(rows.size());
+  };
+  std::string out;
+  JsonWriter json(out);
+  json.object([&] {
+    json.key("model").string(model.name);
+    json.key("examples").number(static_cast<uint64_t>(rows.size()));
+    for (size_t i = 0; i < 2; ++i) {
+      json.key(i == 0 ? "x" : "y").object([&] {
+        json.key("name").string(features[i]);
+        json.key("numeric").boolean(values[i].is_numeric);
+        json.key("values").array([&] {
+          for (const double v : values[i].numbers) json.number(v);
+          for (const std::string& word : values[i].words) json.string(word);
+        });
+      });
+    }
+    json.key("labels").array([&] { write_series_names(json, predictions); });
+    // By series, then y, then x.
+    json.key("means").array([&] {
+      for (size_t s = 0; s < series_of(predictions); ++s) {
+        json.array([&] {
+          for (size_t y = 0; y < values[1].size(); ++y)
+            json.array([&] {
+              for (size_t x = 0; x < values[0].size(); ++x) json.number(mean(x, y, s));
+            });
+        });
+      }
+    });
+  });
+  return Answer::json(std::move(out));
+}
+
 Answer whatif_models(const Context& context, const Request& request,
                      const std::shared_ptr<LoadedSet>& set) {
   if (const auto allowed = may_write(request); !allowed) return error(allowed.error());
@@ -211,7 +289,7 @@ Answer whatif_models(const Context& context, const Request& request,
     for (const whatif::ModelStatus& model : set->models()) {
       if (model.config.name != allow) continue;
       if (const auto may = may_use(model.config.url); !may) return error(may.error());
-      set->allow(allow);
+      set->allow(allow, context.settings.connect);
       return done;
     }
     return error({Code::kNotFound, fmt::format("there is no model '{}'", allow)}, "allow");
@@ -223,6 +301,7 @@ Answer whatif_models(const Context& context, const Request& request,
     SONDE_ANSWER(const url, whatif::url_of(model.url));
     (void)url;
     if (const auto may = may_use(model.url); !may) return error(may.error());
+    if (!is_listed_endpoint(context, model.url)) model.policy = context.settings.connect;
   } else if (model.columns.empty()) {
     return error({Code::kInvalid, "a model needs an 'url' or 'columns'"});
   }

@@ -104,7 +104,8 @@ Answer upload(const Context& context, const Request& request) {
   config.label = std::string(request.param("label").value_or(""));
   whatif::ReadOptions options;
   options.pool = &context.pool;
-  SONDE_ANSWER(data, whatif::read_bytes(as_bytes(request.body), config.name, options));
+  SONDE_ANSWER(const content, request.content());
+  SONDE_ANSWER(data, whatif::read_bytes(as_bytes(content), config.name, options));
   SONDE_ANSWER(const id, context.services.whatif().keep(std::move(config), std::move(data)));
   std::string body;
   JsonWriter json(body);
@@ -121,14 +122,9 @@ constexpr Part kGets[] = {
     {"image", whatif_image}, {"features", whatif_features},
 };
 constexpr Part kPosts[] = {
-    {"performance", whatif_performance},
-    {"worst", whatif_worst},
-    {"nearest", whatif_nearest},
-    {"dependence", whatif_dependence},
-    {"predict", whatif_predict},
-    {"models", whatif_models},
-    {"ask", whatif_ask},
-    {"training", whatif_training},
+    {"performance", whatif_performance}, {"worst", whatif_worst}, {"nearest", whatif_nearest},
+    {"dependence", whatif_dependence},   {"pair", whatif_pair},   {"predict", whatif_predict},
+    {"models", whatif_models},           {"ask", whatif_ask},     {"training", whatif_training},
     {"export", whatif_export},
 };
 

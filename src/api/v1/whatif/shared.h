@@ -46,6 +46,7 @@ Answer whatif_performance(const Context&, const Request&, const std::shared_ptr<
 Answer whatif_worst(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_nearest(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_dependence(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
+Answer whatif_pair(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_predict(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_models(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_ask(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);

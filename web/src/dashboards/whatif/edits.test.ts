@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {cellText, parseFormula, typedCell} from './edits.ts';
+import {binned, cellText, parseFormula, typedCell} from './edits.ts';
 
 describe('cells', () => {
   it('are read as they are written', () => {
@@ -20,4 +20,10 @@ describe('formulas', () => {
     expect(parseFormula('nothing', ['age'])).toBeNull();
     expect(parseFormula('who + 1', ['age'])).toBeNull();
   });
+});
+
+it('bins of changes', () => {
+  expect(binned([0, 0.1, 0.9, 1], 2)).toEqual({lo: 0, hi: 1, counts: [2, 2]});
+  expect(binned([3, 3], 2)).toEqual({lo: 2.5, hi: 3.5, counts: [0, 2]});
+  expect(binned([], 2).counts).toEqual([0, 0]);
 });

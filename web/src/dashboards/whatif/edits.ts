@@ -46,3 +46,18 @@ export function parseFormula(text: string, features: readonly string[]): Formula
   };
   return {feature, apply: apply[sign]!};
 }
+
+export interface Bins {
+  readonly lo: number;
+  readonly hi: number;
+  readonly counts: readonly number[];
+}
+
+/** Counts of values in bins of equal width over their whole range. */
+export function binned(values: readonly number[], bins: number): Bins {
+  let [lo, hi] = [Math.min(...values), Math.max(...values)];
+  if (!(hi > lo)) [lo, hi] = Number.isFinite(lo) ? [lo - 0.5, lo + 0.5] : [0, 1];
+  const counts = new Array<number>(bins).fill(0);
+  for (const v of values) counts[Math.min(bins - 1, Math.floor(((v - lo) / (hi - lo)) * bins))]!++;
+  return {lo, hi, counts};
+}

@@ -15,6 +15,9 @@ export const DEFAULTS = {
   row: -1, // in the editor
   other: -1, // compared with it
   metric: 'l1' as 'l1' | 'l2',
+  mutable: [] as string[], // features a counterfactual may change; empty = all
+  delta: -1, // regression: how far another answer is; −1 = the deviation of the predictions
+  pair: [] as string[], // the two features of the heat map
   edits: {} as Record<string, Record<string, unknown>>, // by row, then feature
   slices: [] as string[],
   buckets: 2,
