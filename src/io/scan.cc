@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "base/strings.h"
+#include "io/other_files.h"
 #include "io/remote/remote.h"
 
 namespace sonde::io {
@@ -47,7 +48,9 @@ std::string joined(const std::string& folder, std::string_view name) {
 
 class Walker {
  public:
-  explicit Walker(Scan& scan) : scan_(scan) {}
+  Walker(Scan& scan, const ScanRoot& root, bool (*is_wanted)(std::string_view),
+         std::vector<OtherFile>& others)
+      : scan_(scan), prefix_(root.name), is_wanted_(is_wanted), others_(others) {}
 
   std::vector<FoundRun> walk(const std::string& root) {
     pending_.push_back({root, "", {}});
@@ -94,7 +97,8 @@ class Walker {
   void visit_entry(const Folder& folder, FolderId id, int dir, const dirent& entry, FoundRun& run) {
     const std::string_view name = entry.d_name;
     const bool named_like_events = name.find("tfevents") != name.npos;
-    if (entry.d_type == DT_REG && !named_like_events) return;
+    const bool is_other = !named_like_events && is_wanted_ && is_wanted_(name);
+    if (entry.d_type == DT_REG && !named_like_events && !is_other) return;
     struct stat s;
     bool is_folder = entry.d_type == DT_DIR;
     if (!is_folder) {
@@ -116,10 +120,19 @@ class Walker {
       if (!S_ISREG(s.st_mode)) return skip(joined(folder.path, name), "not a regular file");
       run.files.push_back(
           {std::string(name), joined(folder.path, name), converted(s), entry.d_type == DT_LNK});
+    } else if (is_other && S_ISREG(s.st_mode)) {
+      std::string name_of_run = prefix_;
+      if (!prefix_.empty() && !folder.run.empty()) name_of_run += '/';
+      name_of_run += to_utf8(folder.run);
+      others_.push_back({name_of_run.empty() ? "." : std::move(name_of_run), folder.path,
+                         std::string(name), joined(folder.path, name), converted(s)});
     }
   }
 
   Scan& scan_;
+  const std::string prefix_;
+  bool (*const is_wanted_)(std::string_view);
+  std::vector<OtherFile>& others_;
   std::vector<Folder> pending_;
   std::vector<FoundRun> runs_;
 };
@@ -127,7 +140,14 @@ class Walker {
 }  // namespace
 
 Scan scan(const std::vector<ScanRoot>& roots) {
+  std::vector<OtherFile> none;
+  return scan(roots, nullptr, none);
+}
+
+Scan scan(const std::vector<ScanRoot>& roots, bool (*is_wanted)(std::string_view),
+          std::vector<OtherFile>& others) {
   Scan result;
+  others.clear();
   std::map<std::string, FoundRun> runs;
   for (const ScanRoot& root : roots) {
     std::vector<FoundRun> found;
@@ -137,9 +157,15 @@ Scan scan(const std::vector<ScanRoot>& roots) {
       const size_t slash = root.path.rfind('/');
       const std::string folder =
           slash == 0 || slash == root.path.npos ? "/" : root.path.substr(0, slash);
-      found.push_back({".", folder, {{root.path.substr(slash + 1), root.path, *stat, true}}});
+      const std::string name = root.path.substr(slash + 1);
+      if (is_wanted && name.find("tfevents") == name.npos && is_wanted(name)) {
+        others.push_back({root.name.empty() ? "." : root.name, folder, name, root.path, *stat});
+        result.folders.push_back(folder);
+      } else {
+        found.push_back({".", folder, {{name, root.path, *stat, true}}});
+      }
     } else if (stat) {
-      found = Walker(result).walk(root.path);
+      found = Walker(result, root, is_wanted, others).walk(root.path);
     }
     for (FoundRun& run : found) {
       if (!root.name.empty()) run.name = root.name + "/" + run.name;
@@ -158,6 +184,8 @@ Scan scan(const std::vector<ScanRoot>& roots) {
     result.files += run.files.size();
     result.runs.push_back(std::move(run));
   }
+  std::sort(others.begin(), others.end(),
+            [](const OtherFile& a, const OtherFile& b) { return a.path < b.path; });
   return result;
 }
 

@@ -1,6 +1,7 @@
 """`--index_dir`: the second start uses what the first one found; whatever happens to an index costs time only."""
 
 import hashlib
+import os
 import random
 import signal
 import subprocess
@@ -8,8 +9,8 @@ import time
 
 import pytest
 
-from event_files import event_file
-from test_s3 import PROGRAM, Server
+from event_files import event_file, scalar_file
+from sonde_server import PROGRAM, Server
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_beside_the_logs(logs, tmp_path):
 def test_killed_while_it_is_written(logs, tmp_path):
     plain, index = export(logs), tmp_path / "index"
     draw = random.Random(1)
-    for _ in range(15):
+    for _ in range(int(os.environ.get("SONDE_KILLS", "15"))):
         for path in index.glob("*.index") if index.exists() else []:
             path.unlink()
         process = subprocess.Popen([PROGRAM, "export", str(logs), "--index_dir", str(index), "-o", "/dev/null"])
@@ -71,3 +72,37 @@ def test_two_servers_on_one_index(logs, tmp_path):
     with Server(logs, None, *flags) as first, Server(logs, None, *flags) as second:
         assert answers(first) == answers(second)
     assert not list((tmp_path / "index").glob("*.new.*"))
+
+
+def test_a_flipped_byte_is_noticed_wherever_it_is(logs, tmp_path):
+    plain, index = export(logs), tmp_path / "index"
+    assert export(logs, "--index_dir", str(index)) == plain
+    draw = random.Random(2)
+    for path in sorted(index.iterdir()):
+        good = path.read_bytes()
+        places = [0, 4, 8, 16, 32, 64, len(good) - 1, *(draw.randrange(len(good)) for _ in range(12))]
+        for place in places:
+            bad = bytearray(good)
+            bad[place] ^= 1 << draw.randrange(8)
+            path.write_bytes(bad)
+            assert export(logs, "--index_dir", str(index)) == plain, place
+        for size in (0, 1, 63, len(good) // 2, len(good) - 1):
+            path.write_bytes(good[:size])
+            assert export(logs, "--index_dir", str(index)) == plain, size
+        path.write_bytes(good)
+
+
+def test_a_rewrite_of_the_same_size_is_noticed(tmp_path):
+    """The same size, the same last bytes, even the same time: another value in the middle, and a run that was copied over another."""
+    (tmp_path / "logs/r").mkdir(parents=True)
+    file, flags = tmp_path / "logs/r/events.out.tfevents.1", ("--index_dir", str(tmp_path / "index"))
+    file.write_bytes(event_file(120_000))
+    export(tmp_path / "logs", *flags)
+    before, size = file.stat(), file.stat().st_size
+    other = scalar_file(["lass"], 120_000)
+    assert len(other) == size
+    file.write_bytes(other)
+    assert export(tmp_path / "logs", *flags) == export(tmp_path / "logs")
+    file.write_bytes(event_file(120_000))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert export(tmp_path / "logs", *flags) == export(tmp_path / "logs")

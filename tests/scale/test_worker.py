@@ -8,7 +8,7 @@ import subprocess
 import duckdb
 import pytest
 
-from test_s3 import PROGRAM, ROOT
+from sonde_server import PROGRAM, ROOT
 
 CAPTURES = ROOT / "tests/data/profile"
 RANKS = [CAPTURES / f"torch_gloo_2ranks.worker{i}.pt.trace.json.gz" for i in range(2)]

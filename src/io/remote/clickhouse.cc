@@ -40,13 +40,20 @@ Result<ClickHouse> ClickHouse::parse(std::string_view address) {
   return result;
 }
 
+std::string ClickHouse::place() const {
+  const bool is_tls = url.starts_with("https");
+  const std::string_view host = std::string_view(url).substr(is_tls ? 8 : 7);
+  return (is_tls ? "clickhouses://" : "clickhouse://") + std::string(host) + database;
+}
+
 Result<std::string> ClickHouse::run(const std::string& statement, std::string_view rows) const {
   HttpRequest request;
   request.method = "POST";
   request.url = url;
   request.body = statement;
   if (!rows.empty()) {
-    request.url += "?query=" + percent_encoded(statement);
+    // A table over several nodes says so only when every node has the rows.
+    request.url += "?insert_distributed_sync=1&query=" + percent_encoded(statement);
     request.body = rows;
   }
   request.max_answer_bytes = uint64_t{1} << 30;
@@ -56,7 +63,8 @@ Result<std::string> ClickHouse::run(const std::string& statement, std::string_vi
               if (!password.empty()) ready.headers.emplace_back("X-ClickHouse-Key", password);
             }));
   if (answer.status == 200) return std::move(answer.body);
-  const std::string said = to_utf8(trimmed(std::string_view(answer.body).substr(0, 500)));
+  std::string said = to_utf8(trimmed(std::string_view(answer.body).substr(0, 500)));
+  std::ranges::replace(said, '\n', ' ');
   return fail(answer.status == 401 || answer.status == 403 ? Code::kForbidden : Code::kIo,
               "ClickHouse refuses (status " + std::to_string(answer.status) + "): " + said);
 }
@@ -70,33 +78,32 @@ std::string quoted_sql(std::string_view text) {
   return out + "'";
 }
 
-std::vector<std::vector<std::string>> tab_separated(std::string_view text) {
-  std::vector<std::vector<std::string>> rows;
-  for (const std::string_view line : split(text, '\n')) {
-    if (line.empty()) continue;
-    auto& row = rows.emplace_back();
-    for (const std::string_view field : split(line, '\t')) {
-      std::string& out = row.emplace_back();
-      for (size_t i = 0; i < field.size(); ++i) {
-        if (field[i] != '\\' || i + 1 == field.size()) {
-          out.push_back(field[i]);
-          continue;
-        }
-        const char c = field[++i];
-        constexpr std::string_view kEscaped = "bfrnt0", kMeant("\b\f\r\n\t\0", 6);
-        const size_t which = kEscaped.find(c);
-        out.push_back(which == std::string_view::npos ? c : kMeant[which]);
-      }
-    }
-  }
-  return rows;
-}
-
 void put_string(std::string& rows, std::string_view text) {
   uint64_t size = text.size();
   for (; size >= 0x80; size >>= 7) rows.push_back(static_cast<char>(size | 0x80));
   rows.push_back(static_cast<char>(size));
   rows.append(text);
+}
+
+std::string RowReader::string() {
+  constexpr int kMostBits = 63;
+  uint64_t size = 0;
+  for (int shift = 0;; shift += 7) {
+    const auto byte = number<uint8_t>();
+    if (!is_good_ || shift >= kMostBits) {
+      is_good_ = false;
+      return {};
+    }
+    size |= uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) break;
+  }
+  if (size > rest_.size()) {
+    is_good_ = false;
+    return {};
+  }
+  std::string text(rest_.substr(0, size));
+  rest_.remove_prefix(size);
+  return text;
 }
 
 }  // namespace sonde::io

@@ -35,10 +35,13 @@ struct Curl {
     kLowSpeedTime = 20,
     kNoBody = 44,
     kPost = 47,
+    kFollowLocation = 52,
     kPostFieldSize = 60,
+    kMaxRedirects = 68,
     kNoSignal = 99,
     kConnectTimeoutMs = 156,
     kProtocols = 181,
+    kRedirectProtocols = 182,
   };
   static constexpr int kResponseCode = 0x200002;
   static constexpr long kHttpAndHttps = 1 | 2;
@@ -185,6 +188,11 @@ Result<HttpAnswer> http_once(const HttpRequest& request) {
   curl->easy_setopt(handle, Curl::kUrl, request.url.c_str());
   curl->easy_setopt(handle, Curl::kNoSignal, 1L);
   curl->easy_setopt(handle, Curl::kProtocols, Curl::kHttpAndHttps);
+  if (request.follows) {
+    curl->easy_setopt(handle, Curl::kFollowLocation, 1L);
+    curl->easy_setopt(handle, Curl::kMaxRedirects, 3L);
+    curl->easy_setopt(handle, Curl::kRedirectProtocols, Curl::kHttpAndHttps);
+  }
   curl->easy_setopt(handle, Curl::kUserAgent, "sonde");
   curl->easy_setopt(handle, Curl::kConnectTimeoutMs, 10'000L);
   curl->easy_setopt(handle, Curl::kLowSpeedLimit, 1L);

@@ -20,6 +20,7 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string_view body = {};
   uint64_t max_answer_bytes = 64 << 20;
+  bool follows = false;  // goes where the server sends it, to http(s) only
 };
 
 struct HttpAnswer {

@@ -1,6 +1,7 @@
 #include "io/remote/remote.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -9,7 +10,7 @@
 
 #include "base/strings.h"
 #include "base/thread_pool.h"
-#include "io/remote/s3.h"
+#include "io/remote/object_store.h"
 
 namespace sonde::io {
 namespace {
@@ -21,34 +22,19 @@ constexpr size_t kPrefetchThreads = 16;     // they wait for answers, not for co
 constexpr size_t kMostPrefetched = 64;      // blocks: what fits into memory
 constexpr size_t kMostObjects = 2'000'000;  // of one root
 
-struct Place {
-  std::string bucket, key;
-};
-
-Place place_of(std::string_view path) {
-  path.remove_prefix(std::strlen("s3://"));
-  const size_t slash = path.find('/');
-  if (slash == std::string_view::npos) return {std::string(path), ""};
-  return {std::string(path.substr(0, slash)), std::string(path.substr(slash + 1))};
-}
-
-std::string folder_prefix(std::string key) {
-  while (key.ends_with('/')) key.pop_back();
-  return key.empty() ? key : key + "/";
-}
-
 uint64_t hash_of(std::string_view text) { return std::hash<std::string_view>{}(text); }
 
 // An object has no inode: its address stands for it. The version is in the nanoseconds, so that two
 // versions of one second differ.
-FileStat stat_of_object(std::string_view bucket, const S3Object& object) {
+FileStat stat_of_object(const RemoteObject& object) {
   constexpr int64_t kSecond = 1'000'000'000;
-  return {.size = object.size,
-          .device = hash_of(bucket),
-          .inode = hash_of(object.key),
-          .mtime_ns = object.modified_s * kSecond +
-                      static_cast<int64_t>(hash_of(object.etag) % static_cast<uint64_t>(kSecond)),
-          .regular = true};
+  return {
+      .size = object.size,
+      .device = hash_of(scheme_of(object.path)),
+      .inode = hash_of(object.path),
+      .mtime_ns = object.modified_s * kSecond +
+                  static_cast<int64_t>(hash_of(object.version) % static_cast<uint64_t>(kSecond)),
+      .regular = true};
 }
 
 std::string cache_folder() {
@@ -66,14 +52,24 @@ uint64_t cache_budget() {
 
 // Everything that is remembered between requests.
 struct Remote {
-  S3Client s3{read_s3_config()};
+  // In the order in which they are asked whether an address is theirs.
+  std::array<std::unique_ptr<ObjectStore>, 5> stores = {
+      make_s3_store(), make_google_store(), make_azure_store(), make_http_folder_store(),
+      make_hdfs_store()};
   BlockCache cache{cache_folder(), cache_budget(), kMemoryBudget};
-  std::mutex mutex;                                              // guards: roots
-  std::map<std::string, std::map<std::string, S3Object>> roots;  // root -> path -> object
+  std::mutex mutex;                                                  // guards: roots
+  std::map<std::string, std::map<std::string, RemoteObject>> roots;  // root -> path -> object
   ThreadPool prefetchers{"prefetch", kPrefetchThreads};
 
+  // Null for a path of this machine and for schemes that nobody reads.
+  ObjectStore* store_of(std::string_view path) const {
+    const auto* found =
+        std::ranges::find_if(stores, [&](const auto& store) { return store->reads(path); });
+    return found == stores.end() ? nullptr : found->get();
+  }
+
   // Nothing when no listing has seen it.
-  std::optional<S3Object> known(const std::string& path) {
+  std::optional<RemoteObject> known(const std::string& path) {
     const std::lock_guard lock(mutex);
     for (const auto& [root, objects] : roots) {
       if (const auto found = objects.find(path); found != objects.end()) return found->second;
@@ -89,11 +85,8 @@ Remote& remote() {
 
 class ObjectSource final : public Source {
  public:
-  ObjectSource(std::string path, S3Object object)
-      : place_(place_of(path)),
-        path_(std::move(path)),
-        object_(std::move(object)),
-        stat_(stat_of_object(place_.bucket, object_)) {}
+  ObjectSource(ObjectStore& store, RemoteObject object)
+      : store_(store), object_(std::move(object)), stat_(stat_of_object(object_)) {}
 
   Result<size_t> read_at(uint64_t offset, std::span<std::byte> into) override {
     size_t done = 0;
@@ -112,7 +105,7 @@ class ObjectSource final : public Source {
   const FileStat& stat() const override { return stat_; }
 
   std::string key_of(uint64_t block) const {
-    return path_ + '\n' + object_.etag + '\n' + std::to_string(object_.size) + '\n' +
+    return object_.path + '\n' + object_.version + '\n' + std::to_string(object_.size) + '\n' +
            std::to_string(block);
   }
 
@@ -121,10 +114,10 @@ class ObjectSource final : public Source {
     BlockCache& cache = remote().cache;
     const uint64_t offset = first * kRemoteBlock;
     const uint64_t length = std::min(count * kRemoteBlock, object_.size - offset);
-    auto bytes = remote().s3.read(place_.bucket, place_.key, object_.etag, offset, length);
+    auto bytes = store_.read(object_, offset, length);
     if (bytes && bytes->size() != length) {
-      bytes = fail(Code::kIo, path_ + ": the store gave " + std::to_string(bytes->size()) + " of " +
-                                  std::to_string(length) + " bytes");
+      bytes = fail(Code::kIo, object_.path + ": the store gave " + std::to_string(bytes->size()) +
+                                  " of " + std::to_string(length) + " bytes");
     }
     BlockCache::Block result;
     for (uint64_t i = 0; i < count; ++i) {
@@ -155,20 +148,19 @@ class ObjectSource final : public Source {
     return fetch(index, count);
   }
 
-  const Place place_;
-  const std::string path_;
-  const S3Object object_;
+  ObjectStore& store_;
+  const RemoteObject object_;
   const FileStat stat_;
   std::atomic<uint64_t> next_ = 0, ahead_ = 1;
 };
 
 // The beginnings of many objects at once: the loader's threads are as many as cores, and each would
 // wait a round trip a file.
-void prefetch(const std::vector<std::pair<std::string, S3Object>>& objects) {
+void prefetch(ObjectStore& store, const std::vector<RemoteObject>& objects) {
   for (size_t i = 0; i < std::min(objects.size(), kMostPrefetched); ++i) {
-    if (objects[i].second.size == 0) continue;
-    remote().prefetchers.run([path = objects[i].first, object = objects[i].second] {
-      ObjectSource source(path, object);
+    if (objects[i].size == 0) continue;
+    remote().prefetchers.run([&store, object = objects[i]] {
+      ObjectSource source(store, object);
       if (remote().cache.begin(source.key_of(0))) {
         [[maybe_unused]] const auto fetched = source.fetch(0, 1);  // who needs it asks again
       }
@@ -176,31 +168,18 @@ void prefetch(const std::vector<std::pair<std::string, S3Object>>& objects) {
   }
 }
 
-bool is_event_file(std::string_view key) {
-  const size_t slash = key.rfind('/');
-  return key.substr(slash == key.npos ? 0 : slash + 1).find("tfevents") != key.npos;
-}
-
 // The event files below a root, by path.
-Result<std::map<std::string, S3Object>> list_events(const std::string& root) {
-  const Place place = place_of(root);
-  std::map<std::string, S3Object> objects;
-  bool is_cut = false;
-  const auto take = [&](S3Object object) {
-    if (is_event_file(object.key)) {
-      std::string path = "s3://" + place.bucket + "/" + object.key;
-      objects.emplace(std::move(path), std::move(object));
-    }
-    is_cut = objects.size() >= kMostObjects;
-    return !is_cut;
+Result<std::map<std::string, RemoteObject>> list_events(ObjectStore& store,
+                                                        const std::string& root) {
+  std::map<std::string, RemoteObject> objects;
+  const auto take = [&](RemoteObject object) {
+    std::string path = object.path;
+    objects.emplace(std::move(path), std::move(object));
+    return objects.size() < kMostObjects;
   };
-  if (const auto listed = remote().s3.list(place.bucket, folder_prefix(place.key), take); !listed)
-    return fail(listed.error());
-  if (is_cut) return fail(Code::kTooLarge, root + ": more than two million event files");
-  if (objects.empty() && is_event_file(place.key)) {  // the root is one file itself
-    if (auto object = remote().s3.head(place.bucket, place.key))
-      objects.emplace(root, std::move(*object));
-  }
+  if (const auto listed = store.list(root, false, take); !listed) return fail(listed.error());
+  if (objects.size() >= kMostObjects)
+    return fail(Code::kTooLarge, root + ": more than two million event files");
   return objects;
 }
 
@@ -217,34 +196,45 @@ std::string_view scheme_of(std::string_view path) {
   return is_word ? scheme : "";
 }
 
-bool is_remote(std::string_view path) { return path.starts_with("s3://"); }
+bool is_remote(std::string_view path) {
+  return is_address(path) && remote().store_of(path) != nullptr;
+}
+
+bool is_event_file(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return path.substr(slash == path.npos ? 0 : slash + 1).find("tfevents") != path.npos;
+}
+
+std::string as_folder(std::string_view root) {
+  while (root.ends_with('/')) root.remove_suffix(1);
+  return std::string(root) + "/";
+}
+
+std::string variable(const char* name) {
+  const char* given = std::getenv(name);
+  return given ? given : "";
+}
 
 Result<void> check_scheme(std::string_view path) {
   const std::string_view scheme = scheme_of(path);
-  if (scheme.empty() || scheme == "s3" || scheme == "file") return {};
-  std::string advice = "copy the logs to a local folder or an S3-compatible store first";
-  if (scheme == "gs")
-    advice =
-        "Google's store answers as s3:// with AWS_ENDPOINT_URL=https://storage.googleapis.com "
-        "and HMAC keys";
-  return fail(Code::kUnsupported, "cannot read '" + to_utf8(path) + "': " + to_utf8(scheme) +
-                                      ":// is not supported (s3:// and file:// are); " + advice);
+  if (scheme.empty() || scheme == "file" || is_remote(path)) return {};
+  return fail(Code::kUnsupported,
+              "cannot read '" + to_utf8(path) + "': " + to_utf8(scheme) +
+                  ":// is not supported (s3, gs, az, http, https, hdfs, webhdfs and file are); "
+                  "copy the logs to a local folder or one of these first");
 }
 
 Result<void> check_remote(std::string_view path) {
-  const Place place = place_of(path);
-  if (place.bucket.empty())
-    return fail(Code::kInvalid, "write s3://BUCKET/PREFIX, not '" + to_utf8(path) + "'");
-  return remote().s3.list(place.bucket, folder_prefix(place.key),
-                          [](const S3Object&) { return false; });
+  ObjectStore& store = *remote().store_of(path);
+  if (auto good = store.check(path); !good) return good;
+  return store.list(std::string(path), true, [](const RemoteObject&) { return false; });
 }
 
 std::vector<FoundRun> scan_remote(const std::string& root, Scan& scan) {
-  auto listed = list_events(root);
-  const Place place = place_of(root);
-  const std::string prefix = "s3://" + place.bucket + "/" + folder_prefix(place.key);
-  std::vector<std::pair<std::string, S3Object>> changed;
-  std::map<std::string, S3Object> objects;
+  ObjectStore& store = *remote().store_of(root);
+  auto listed = list_events(store, root);
+  std::vector<RemoteObject> changed;
+  std::map<std::string, RemoteObject> objects;
   {
     const std::lock_guard lock(remote().mutex);
     auto& known = remote().roots[root];
@@ -252,25 +242,28 @@ std::vector<FoundRun> scan_remote(const std::string& root, Scan& scan) {
       scan.skipped.push_back({root, listed.error().text});
     } else {
       for (const auto& [path, object] : *listed) {
-        const auto before = known.find(path);
-        if (before == known.end()) changed.emplace_back(path, object);
+        if (!known.contains(path)) changed.push_back(object);
       }
       known = std::move(*listed);
     }
     objects = known;
   }
-  prefetch(changed);
+  prefetch(store, changed);
   scan.folders.push_back(root);
+  const std::string prefix = as_folder(root);
+  const bool is_encoded = root.starts_with("http");
+  const auto shown = [&](std::string_view name) {
+    return to_utf8(is_encoded ? percent_decoded(name) : std::string(name));
+  };
   std::map<std::string, FoundRun> runs;
   for (const auto& [path, object] : objects) {
     const size_t slash = path.rfind('/');
     const std::string folder = path.substr(0, slash);
     const std::string name = folder.size() < prefix.size() ? "." : folder.substr(prefix.size());
     FoundRun& run = runs[name];
-    run.name = to_utf8(name);
+    run.name = shown(name);
     run.folder = folder;
-    run.files.push_back(
-        {path.substr(slash + 1), path, stat_of_object(place.bucket, object), false});
+    run.files.push_back({shown(path.substr(slash + 1)), path, stat_of_object(object), false});
   }
   std::vector<FoundRun> result;
   for (auto& [name, run] : runs) result.push_back(std::move(run));
@@ -282,20 +275,19 @@ Result<FileStat> stat_remote(const std::string& path) {
     const std::lock_guard lock(remote().mutex);
     if (remote().roots.contains(path)) return FileStat{};
   }
-  const Place place = place_of(path);
-  if (const auto object = remote().known(path)) return stat_of_object(place.bucket, *object);
-  SONDE_TRY(const object, remote().s3.head(place.bucket, place.key));
-  return stat_of_object(place.bucket, object);
+  if (const auto object = remote().known(path)) return stat_of_object(*object);
+  SONDE_TRY(const object, remote().store_of(path)->head(path));
+  return stat_of_object(object);
 }
 
 Result<std::unique_ptr<Source>> open_remote(const std::string& path) {
+  ObjectStore& store = *remote().store_of(path);
   auto object = remote().known(path);
   if (!object) {
-    const Place place = place_of(path);
-    SONDE_TRY(asked, remote().s3.head(place.bucket, place.key));
+    SONDE_TRY(asked, store.head(path));
     object = std::move(asked);
   }
-  return std::unique_ptr<Source>(std::make_unique<ObjectSource>(path, std::move(*object)));
+  return std::unique_ptr<Source>(std::make_unique<ObjectSource>(store, std::move(*object)));
 }
 
 CacheCounts remote_cache_counts() { return remote().cache.counts(); }

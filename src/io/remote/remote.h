@@ -1,4 +1,5 @@
-// Log directories that are not on this machine: s3://bucket/prefix. The rest of io hands paths of
+// Log directories that are not on this machine: s3://bucket/prefix, web servers, WebHDFS
+// (object_store.h). The rest of io hands paths of
 // that form to these functions; everything above sees files and runs as always.
 #pragma once
 
@@ -16,6 +17,8 @@ namespace sonde::io {
 
 // "s3" of "s3://bucket/x"; empty for an ordinary path.
 std::string_view scheme_of(std::string_view path);
+// True for what is no path of this machine, whoever reads it: an object store, a database.
+inline bool is_address(std::string_view path) { return !scheme_of(path).empty(); }
 // True for places that are read through this file.
 bool is_remote(std::string_view path);
 // kUnsupported, saying what to do, for a scheme that is not read (gs://, hdfs:// ...).

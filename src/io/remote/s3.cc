@@ -6,45 +6,12 @@
 
 #include "base/sha256.h"
 #include "base/strings.h"
+#include "io/remote/xml.h"
 
 namespace sonde::io {
 namespace {
 
 constexpr size_t kMostPages = 100'000;  // of a thousand objects each
-
-// The text between <name> and </name>, from `from` on; `from` moves behind it.
-std::optional<std::string_view> element(std::string_view xml, std::string_view name, size_t& from) {
-  const std::string open = "<" + std::string(name) + ">", close = "</" + std::string(name) + ">";
-  const size_t begin = xml.find(open, from);
-  if (begin == std::string_view::npos) return std::nullopt;
-  const size_t end = xml.find(close, begin);
-  if (end == std::string_view::npos) return std::nullopt;
-  from = end + close.size();
-  return xml.substr(begin + open.size(), end - begin - open.size());
-}
-
-std::string_view element(std::string_view xml, std::string_view name) {
-  size_t from = 0;
-  return element(xml, name, from).value_or("");
-}
-
-std::string unescaped(std::string_view text) {
-  static constexpr std::pair<std::string_view, char> kEntities[] = {
-      {"&amp;", '&'},  {"&lt;", '<'},  {"&gt;", '>'},
-      {"&quot;", '"'}, {"&#34;", '"'}, {"&apos;", '\''}};
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const auto* found = std::ranges::find_if(
-        kEntities, [&](const auto& entity) { return text.substr(at).starts_with(entity.first); });
-    if (found != std::end(kEntities)) {
-      out.push_back(found->second);
-      at += found->first.size();
-    } else {
-      out.push_back(text[at++]);
-    }
-  }
-  return out;
-}
 
 std::string now_text() {
   const std::time_t now = std::time(nullptr);
@@ -58,7 +25,7 @@ std::string now_text() {
 tl::unexpected<Error> refused(std::string_view bucket, std::string_view key,
                               const HttpAnswer& answer) {
   const std::string what = "s3://" + std::string(bucket) + "/" + std::string(key);
-  const std::string code = to_utf8(element(answer.body, "Code").substr(0, 100));
+  const std::string code = to_utf8(xml_element(answer.body, "Code").substr(0, 100));
   const std::string said = code.empty() ? "" : ", " + code;
   if (answer.status == 404) return fail(Code::kNotFound, what + ": not there" + said);
   if (answer.status == 401 || answer.status == 403) {
@@ -87,22 +54,22 @@ Result<S3Page> parse_s3_page(std::string_view xml) {
     return fail(Code::kCorrupt, "the answer is no listing of a bucket");
   S3Page page;
   size_t from = 0;
-  const bool is_encoded = element(xml, "EncodingType") == "url";
-  while (const auto contents = element(xml, "Contents", from)) {
+  const bool is_encoded = xml_element(xml, "EncodingType") == "url";
+  while (const auto contents = xml_element(xml, "Contents", from)) {
     S3Object object;
-    object.key = unescaped(element(*contents, "Key"));
+    object.key = xml_unescaped(xml_element(*contents, "Key"));
     if (is_encoded) object.key = percent_decoded(object.key, Plus::kSpace);
-    object.etag = unescaped(element(*contents, "ETag"));
-    object.modified_s = parse_s3_time(element(*contents, "LastModified"));
-    const std::string_view size = element(*contents, "Size");
+    object.etag = xml_unescaped(xml_element(*contents, "ETag"));
+    object.modified_s = parse_s3_time(xml_element(*contents, "LastModified"));
+    const std::string_view size = xml_element(*contents, "Size");
     const auto [end, problem] =
         std::from_chars(size.data(), size.data() + size.size(), object.size);
     if (object.key.empty() || problem != std::errc() || end != size.data() + size.size())
       return fail(Code::kCorrupt, "the listing holds an object without a key or size");
     page.objects.push_back(std::move(object));
   }
-  if (element(xml, "IsTruncated") == "true")
-    page.next = unescaped(element(xml, "NextContinuationToken"));
+  if (xml_element(xml, "IsTruncated") == "true")
+    page.next = xml_unescaped(xml_element(xml, "NextContinuationToken"));
   return page;
 }
 
