@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codec/fields/event.h"
 #include "codec/wire.h"
 #include "log/event/tensor.h"
 
@@ -18,9 +19,10 @@ Result<ImageView> parse_image(Bytes message) {
   ImageView image;
   wire::Cursor cursor(message);
   for (wire::Field field; cursor.next(field);) {
-    if (field.number == 1) image.height = static_cast<int32_t>(field.as_int());
-    if (field.number == 2) image.width = static_cast<int32_t>(field.as_int());
-    if (field.number == 4 && field.is_bytes()) image.encoded = field.text();
+    if (field.number == fields::Image::kHeight) image.height = static_cast<int32_t>(field.as_int());
+    if (field.number == fields::Image::kWidth) image.width = static_cast<int32_t>(field.as_int());
+    if (field.number == fields::Image::kEncodedImage && field.is_bytes())
+      image.encoded = field.text();
   }
   if (!cursor.ok()) return fail(Code::kCorrupt, "the image summary is malformed");
   return image;
@@ -30,7 +32,7 @@ Result<std::string_view> encoded_audio(Bytes message) {
   std::string_view encoded;
   wire::Cursor cursor(message);
   for (wire::Field field; cursor.next(field);) {
-    if (field.number == 4 && field.is_bytes()) encoded = field.text();
+    if (field.number == fields::Audio::kEncodedAudio && field.is_bytes()) encoded = field.text();
   }
   if (!cursor.ok()) return fail(Code::kCorrupt, "the audio summary is malformed");
   return encoded;
@@ -58,11 +60,11 @@ Result<std::vector<Bucket>> from_histogram_proto(Bytes message) {
   bool ok = true;
   wire::Cursor cursor(message);
   for (wire::Field field; ok && cursor.next(field);) {
-    if (field.number == 1) min = field.as_double();
-    if (field.number == 2) max = field.as_double();
-    if (field.number == 6)
+    if (field.number == fields::Histogram::kMin) min = field.as_double();
+    if (field.number == fields::Histogram::kMax) max = field.as_double();
+    if (field.number == fields::Histogram::kBucketLimits)
       ok = wire::for_each_fixed<double>(field, [&](double v) { limits.push_back(v); });
-    if (field.number == 7)
+    if (field.number == fields::Histogram::kBuckets)
       ok = wire::for_each_fixed<double>(field, [&](double v) { counts.push_back(v); });
   }
   if (!ok || !cursor.ok()) return fail(Code::kCorrupt, "the histogram is malformed");
@@ -124,8 +126,9 @@ AudioInfo audio_info(const ValueView& value) {
   if (value.kind != ValueKind::kAudio) return info;
   wire::Cursor cursor(value.body);
   for (wire::Field field; cursor.next(field);) {
-    if (field.number == 1) info.sample_rate = static_cast<double>(field.as_float());
-    if (field.number == 5 && field.is_bytes() && !field.bytes.empty())
+    if (field.number == fields::Audio::kSampleRate)
+      info.sample_rate = static_cast<double>(field.as_float());
+    if (field.number == fields::Audio::kContentType && field.is_bytes() && !field.bytes.empty())
       info.content_type = field.text();
   }
   return info;

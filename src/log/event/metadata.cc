@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "codec/fields/event.h"
+
 namespace sonde::event {
 namespace {
 
@@ -65,21 +67,21 @@ Metadata parse_metadata(Bytes message) {
   Metadata metadata;
   wire::Cursor cursor(message);
   for (wire::Field field; cursor.next(field);) {
-    if (field.number == 4 && field.type == wire::Type::kVarint) {
+    if (field.number == fields::SummaryMetadata::kDataClass && field.type == wire::Type::kVarint) {
       if (field.bits <= 3) metadata.data_class = static_cast<DataClass>(field.bits);
       continue;
     }
     if (!field.is_bytes()) continue;
-    if (field.number == 1) {
+    if (field.number == fields::SummaryMetadata::kPluginData) {
       wire::Cursor plugin(field.bytes);
       for (wire::Field inner; plugin.next(inner);) {
         if (!inner.is_bytes()) continue;
-        if (inner.number == 1) metadata.plugin = inner.text();
-        if (inner.number == 2) metadata.content = inner.text();
+        if (inner.number == fields::PluginData::kName) metadata.plugin = inner.text();
+        if (inner.number == fields::PluginData::kContent) metadata.content = inner.text();
       }
-    } else if (field.number == 2) {
+    } else if (field.number == fields::SummaryMetadata::kDisplayName) {
       metadata.display_name = field.text();
-    } else if (field.number == 3) {
+    } else if (field.number == fields::SummaryMetadata::kDescription) {
       metadata.description = field.text();
     }
   }

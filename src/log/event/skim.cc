@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codec/fields/event.h"
+
 namespace sonde::event {
 namespace {
 
@@ -74,9 +76,12 @@ class Skimmer {
   bool event(uint64_t length, Outline& out) {
     FarCursor cursor(read_, 0, length);
     for (FarCursor::Field f; cursor.next(f);) {
-      if (f.number == 1 && f.type == 1) out.wall_time = std::bit_cast<double>(f.bits);
-      if (f.number == 2 && f.type == 0) out.step = static_cast<Step>(f.bits);
-      if (f.number < 3 || f.number > 9 || f.type != 2) continue;
+      if (f.number == fields::Event::kWallTime && f.type == 1)
+        out.wall_time = std::bit_cast<double>(f.bits);
+      if (f.number == fields::Event::kStep && f.type == 0) out.step = static_cast<Step>(f.bits);
+      if (f.number < fields::Event::kFileVersion || f.number > fields::Event::kMetaGraphDef ||
+          f.type != 2)
+        continue;
       const auto what = static_cast<What>(f.number);
       if (out.what != what) out.values.clear();
       out.what = what;
@@ -104,7 +109,7 @@ class Skimmer {
   bool summary(const FarCursor::Field& body, Outline& out) {
     FarCursor cursor(read_, body.begin, body.end);
     for (FarCursor::Field f; cursor.next(f);) {
-      if (f.number != 1 || f.type != 2) continue;
+      if (f.number != fields::Summary::kValue || f.type != 2) continue;
       if (out.values.size() >= kMaxValues || !value(f, out)) return false;
     }
     return cursor.ok();
@@ -116,35 +121,35 @@ class Skimmer {
     std::string node_name;
     FarCursor cursor(read_, body.begin, body.end);
     for (FarCursor::Field f; cursor.next(f);) {
-      if (f.number == 2 && f.type == 5) {
+      if (f.number == fields::SummaryValue::kSimpleValue && f.type == 5) {
         value.kind = ValueKind::kSimple;
         value.simple = std::bit_cast<float>(static_cast<uint32_t>(f.bits));
       }
       if (f.type != 2) continue;
       bool ok = true;
       switch (f.number) {
-        case 1:
+        case fields::SummaryValue::kTag:
           ok = text(f, value.tag);
           break;
-        case 3:
+        case fields::SummaryValue::kOldHistogram:
           value.kind = ValueKind::kOldHistogram;
           break;
-        case 4:
+        case fields::SummaryValue::kImage:
           value.kind = ValueKind::kImage;
           break;
-        case 5:
+        case fields::SummaryValue::kHistogram:
           value.kind = ValueKind::kHisto;
           break;
-        case 6:
+        case fields::SummaryValue::kAudio:
           value.kind = ValueKind::kAudio;
           break;
-        case 7:
+        case fields::SummaryValue::kNodeName:
           ok = text(f, node_name);
           break;
-        case 8:
+        case fields::SummaryValue::kTensor:
           value.kind = ValueKind::kTensor;
           break;
-        case 9:
+        case fields::SummaryValue::kMetadata:
           ok = text(f, value.metadata);
           value.has_metadata = true;
           break;
@@ -163,7 +168,8 @@ class Skimmer {
     value.kind = ValueKind::kTaggedRunMetadata;
     FarCursor cursor(read_, body.begin, body.end);
     for (FarCursor::Field f; cursor.next(f);) {
-      if (f.number == 1 && f.type == 2 && !text(f, value.tag)) return false;
+      if (f.number == fields::TaggedRunMetadata::kTag && f.type == 2 && !text(f, value.tag))
+        return false;
     }
     out.values = {std::move(value)};
     return cursor.ok();

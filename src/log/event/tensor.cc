@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "codec/fields/tensor.h"
 #include "codec/wire.h"
 
 namespace sonde::event {
@@ -23,17 +24,17 @@ struct Layout {
 Layout layout_of(DataType type) {
   switch (type) {
     case DataType::kFloat:
-      return {5, 4};
+      return {fields::Tensor::kFloat, 4};
     case DataType::kDouble:
-      return {6, 8};
+      return {fields::Tensor::kDouble, 8};
     case DataType::kInt32:
     case DataType::kQint32:
-      return {7, 4};
+      return {fields::Tensor::kInt, 4};
     case DataType::kInt16:
     case DataType::kUint16:
     case DataType::kQint16:
     case DataType::kQuint16:
-      return {7, 2};
+      return {fields::Tensor::kInt, 2};
     case DataType::kInt8:
     case DataType::kUint8:
     case DataType::kQint8:
@@ -43,30 +44,30 @@ Layout layout_of(DataType type) {
     case DataType::kInt2:
     case DataType::kUint2:
     case DataType::kFloat4E2m1fn:
-      return {7, 1};
+      return {fields::Tensor::kInt, 1};
     case DataType::kString:
-      return {8, 0};
+      return {fields::Tensor::kString, 0};
     case DataType::kComplex64:
-      return {9, 8};
+      return {fields::Tensor::kComplex64, 8};
     case DataType::kComplex128:
-      return {12, 16};
+      return {fields::Tensor::kComplex128, 16};
     case DataType::kInt64:
-      return {10, 8};
+      return {fields::Tensor::kInt64, 8};
     case DataType::kBool:
-      return {11, 1};
+      return {fields::Tensor::kBool, 1};
     case DataType::kHalf:
     case DataType::kBfloat16:
-      return {13, 2};
+      return {fields::Tensor::kHalf, 2};
     case DataType::kUint32:
-      return {16, 4};
+      return {fields::Tensor::kUint32, 4};
     case DataType::kUint64:
-      return {17, 8};
+      return {fields::Tensor::kUint64, 8};
     case DataType::kFloat8E5m2:
     case DataType::kFloat8E4m3fn:
     case DataType::kFloat8E4m3fnuz:
     case DataType::kFloat8E4m3b11fnuz:
     case DataType::kFloat8E5m2fnuz:
-      return {18, 1};
+      return {fields::Tensor::kFloat8, 1};
     default:
       return {0, 0};
   }
@@ -179,19 +180,19 @@ Result<uint64_t> for_each_given(const TensorView& tensor, Layout layout, uint64_
     };
     const auto widen = [](uint32_t bits) { return uint64_t{bits}; };
     switch (layout.field) {
-      case 5:
+      case fields::Tensor::kFloat:
         ok = wire::for_each_fixed<uint32_t>(field, [&](uint32_t v) { take(widen(v)); });
         break;
-      case 6:
+      case fields::Tensor::kDouble:
         ok = wire::for_each_fixed<uint64_t>(field, take);
         break;
-      case 9:
+      case fields::Tensor::kComplex64:
         ok = wire::for_each_fixed<uint32_t>(field, [&](uint32_t v) { real_part(widen(v)); });
         break;
-      case 12:
+      case fields::Tensor::kComplex128:
         ok = wire::for_each_fixed<uint64_t>(field, real_part);
         break;
-      case 18:
+      case fields::Tensor::kFloat8:
         for (const std::byte b : field.is_bytes() ? field.bytes : Bytes{})
           take(static_cast<uint64_t>(b));
         break;
@@ -315,19 +316,20 @@ Result<TensorView> parse_tensor(Bytes message) {
   bool ok = true;
   wire::Cursor cursor(message);
   for (wire::Field field; ok && cursor.next(field);) {
-    if (field.number == 1 && field.type == wire::Type::kVarint) {
+    if (field.number == fields::Tensor::kDtype && field.type == wire::Type::kVarint) {
       const uint64_t type = field.bits > 100 && field.bits < 200 ? field.bits - 100 : field.bits;
       tensor.dtype = type < 64 ? static_cast<DataType>(type) : DataType::kInvalid;
-    } else if (field.number == 4 && field.is_bytes()) {
+    } else if (field.number == fields::Tensor::kContent && field.is_bytes()) {
       tensor.content = field.bytes;
-    } else if (field.number == 2 && field.is_bytes()) {
+    } else if (field.number == fields::Tensor::kShape && field.is_bytes()) {
       wire::Cursor shape(field.bytes);
       for (wire::Field dim; ok && shape.next(dim);) {
-        if (dim.number != 2 || !dim.is_bytes()) continue;
+        if (dim.number != fields::TensorShape::kDim || !dim.is_bytes()) continue;
         int64_t size = 0;
         wire::Cursor inner(dim.bytes);
         for (wire::Field part; inner.next(part);) {
-          if (part.number == 1 && part.type == wire::Type::kVarint) size = part.as_int();
+          if (part.number == fields::Dim::kSize && part.type == wire::Type::kVarint)
+            size = part.as_int();
         }
         ok = inner.ok() && size >= 0 && tensor.dims.size() < kMaxRank;
         tensor.dims.push_back(size);
@@ -374,7 +376,7 @@ Result<std::vector<std::string_view>> decode_strings(const TensorView& tensor, u
   std::vector<std::string_view> out;
   wire::Cursor cursor(tensor.message);
   for (wire::Field field; out.size() < count && cursor.next(field);) {
-    if (field.number == 8 && field.is_bytes()) out.push_back(field.text());
+    if (field.number == fields::Tensor::kString && field.is_bytes()) out.push_back(field.text());
   }
   if (!cursor.ok()) return fail(Code::kCorrupt, "the tensor's strings are malformed");
   SONDE_TRY(all, fill_checked(count, out.size()));
@@ -388,7 +390,7 @@ static std::optional<double> exact_double(const TensorView& tensor) {
   if (tensor.dtype != DataType::kFloat) return {};
   wire::Cursor cursor(tensor.message);
   for (wire::Field field; cursor.next(field);) {
-    if (field.number != 6) continue;
+    if (field.number != fields::Tensor::kDouble) continue;
     if (field.type == wire::Type::kFixed64) return field.as_double();
     if (field.is_bytes() && field.bytes.size() == 8) return load<double>(field.bytes, 0);
   }

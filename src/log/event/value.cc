@@ -3,25 +3,29 @@
 #include <cstdlib>
 #include <string>
 
+#include "codec/fields/event.h"
+
 namespace sonde::event {
 
 Result<EventView> parse_event(Bytes payload) {
   EventView event;
   wire::Cursor cursor(payload);
   for (wire::Field field; cursor.next(field);) {
-    if (field.number == 1) {
+    if (field.number == fields::Event::kWallTime) {
       if (field.type == wire::Type::kFixed64) event.wall_time = field.as_double();
-    } else if (field.number == 2) {
+    } else if (field.number == fields::Event::kStep) {
       if (field.type == wire::Type::kVarint) event.step = field.as_int();
-    } else if (field.number >= 3 && field.number <= 9 && field.is_bytes()) {
+    } else if (field.number >= fields::Event::kFileVersion &&
+               field.number <= fields::Event::kMetaGraphDef && field.is_bytes()) {
       const auto what = static_cast<What>(field.number);
       event.split = event.what == what && what == What::kSummary;
       event.what = what;
       event.body = field.bytes;
-    } else if (field.number == 10 && field.is_bytes()) {
+    } else if (field.number == fields::Event::kSourceMetadata && field.is_bytes()) {
       wire::Cursor source(field.bytes);
       for (wire::Field inner; source.next(inner);) {
-        if (inner.number == 1 && inner.is_bytes()) event.writer = inner.text();
+        if (inner.number == fields::SourceMetadata::kWriter && inner.is_bytes())
+          event.writer = inner.text();
       }
     }
   }
@@ -34,7 +38,7 @@ bool parse_value(Bytes message, ValueView& value) {
   std::string_view node_name;
   wire::Cursor cursor(message);
   for (wire::Field field; cursor.next(field);) {
-    if (field.number == 2) {
+    if (field.number == fields::SummaryValue::kSimpleValue) {
       if (field.type != wire::Type::kFixed32) continue;
       value.kind = ValueKind::kSimple;
       value.simple = field.as_float();
@@ -51,28 +55,28 @@ bool parse_value(Bytes message, ValueView& value) {
       value.body = field.bytes;
     };
     switch (field.number) {
-      case 1:
+      case fields::SummaryValue::kTag:
         value.tag = field.text();
         break;
-      case 3:
+      case fields::SummaryValue::kOldHistogram:
         set(ValueKind::kOldHistogram);
         break;
-      case 4:
+      case fields::SummaryValue::kImage:
         set(ValueKind::kImage);
         break;
-      case 5:
+      case fields::SummaryValue::kHistogram:
         set(ValueKind::kHisto);
         break;
-      case 6:
+      case fields::SummaryValue::kAudio:
         set(ValueKind::kAudio);
         break;
-      case 7:
+      case fields::SummaryValue::kNodeName:
         node_name = field.text();
         break;
-      case 8:
+      case fields::SummaryValue::kTensor:
         set(ValueKind::kTensor);
         break;
-      case 9:
+      case fields::SummaryValue::kMetadata:
         value.metadata = field.bytes;
         value.has_metadata = true;
         break;
@@ -125,7 +129,7 @@ SessionStatus session_status(Bytes session_log) {
   auto status = SessionStatus::kUnspecified;
   wire::Cursor cursor(session_log);
   for (wire::Field field; cursor.next(field);) {
-    if (field.number == 1 && field.type == wire::Type::kVarint)
+    if (field.number == fields::SessionLog::kStatus && field.type == wire::Type::kVarint)
       status =
           field.bits <= 3 ? static_cast<SessionStatus>(field.bits) : SessionStatus::kUnspecified;
   }
@@ -146,8 +150,8 @@ TaggedRunMetadata tagged_run_metadata(Bytes message) {
   wire::Cursor cursor(message);
   for (wire::Field field; cursor.next(field);) {
     if (!field.is_bytes()) continue;
-    if (field.number == 1) tagged.tag = field.text();
-    if (field.number == 2) tagged.run_metadata = field.bytes;
+    if (field.number == fields::TaggedRunMetadata::kTag) tagged.tag = field.text();
+    if (field.number == fields::TaggedRunMetadata::kRunMetadata) tagged.run_metadata = field.bytes;
   }
   return tagged;
 }

@@ -72,8 +72,9 @@ bool FileLoader::update(ParallelFor help, const std::function<void()>& published
   if (!was_read_) restore(**source);
   if (was_read_) {
     // A compressed file has no meaning at an offset: any change reads it again.
+    const bool jumps = (*source)->random_access();
     const bool is_other =
-        !now.same_file(stat_) || now.size < position_ || !(*source)->random_access();
+        !now.same_file(stat_) || (!jumps && !place_.continues) || (jumps && now.size < position_);
     const Before before = is_other ? Before::kOther : look_before(**source);
     if (before == Before::kUnreadable) return true;  // what was read stays; the next look decides
     if (before == Before::kOther) reset();

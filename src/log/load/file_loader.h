@@ -39,6 +39,9 @@ class FileLoader {
     std::string path;
     std::string name;
     std::string index = {};  // where what was found is kept for the next start; empty: nowhere
+    // Reading goes on where it stopped although the source has no random access: while it is the
+    // same file, the bytes before do not change.
+    bool continues = false;
   };
   using Open = std::function<Result<std::unique_ptr<io::Source>>(const std::string& path)>;
   FileLoader(Place place, std::shared_ptr<Memory> memory, Open open = io::open_records);

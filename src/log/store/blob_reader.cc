@@ -63,7 +63,7 @@ Result<std::string> FileBlobReader::path_of(FileId file) const {
 
 Result<std::string> FileBlobReader::event(const Reference& where) const {
   SONDE_TRY(path, path_of(where.file));
-  SONDE_TRY(source, io::open_records(path));
+  SONDE_TRY(source, open_(path));
   return payload_of(*source, path, where);
 }
 
@@ -75,7 +75,7 @@ std::unique_ptr<BlobReader::Sequence> FileBlobReader::sequence() const {
     Result<std::string> event(const Reference& where) override {
       if (!source_ || file_ != where.file) {
         SONDE_TRY(path, reader_.path_of(where.file));
-        SONDE_TRY(source, io::open_records(path));
+        SONDE_TRY(source, reader_.open_(path));
         path_ = std::move(path);
         source_ = std::move(source);
         file_ = where.file;
@@ -94,7 +94,7 @@ std::unique_ptr<BlobReader::Sequence> FileBlobReader::sequence() const {
 
 Result<std::string> FileBlobReader::head(const Reference& where, uint64_t limit) const {
   SONDE_TRY(path, path_of(where.file));
-  SONDE_TRY(source, io::open_records(path));
+  SONDE_TRY(source, open_(path));
   std::string bytes(static_cast<size_t>(std::min({where.length, limit, record::kMaxPayload})),
                     '\0');
   SONDE_TRY(got, source->read_at(where.offset, writable(bytes)));

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "io/file.h"
 #include "log/model/snapshot.h"
 
 namespace sonde::store {
@@ -16,6 +19,9 @@ namespace sonde::store {
 // Thread-safe.
 class FileBlobReader final : public BlobReader {
  public:
+  using Open = std::function<Result<std::unique_ptr<io::Source>>(const std::string& path)>;
+  explicit FileBlobReader(Open open = io::open_records) : open_(std::move(open)) {}
+
   // A number for the path. Those of removed files are given out again, but only after
   // kQuarantine others were removed: a reference that somebody still holds finds no file until
   // then, and a checksum afterwards.
@@ -30,6 +36,7 @@ class FileBlobReader final : public BlobReader {
  private:
   Result<std::string> path_of(FileId file) const;
 
+  const Open open_;
   mutable std::mutex mutex_;        // guards: paths_, free_
   std::vector<std::string> paths_;  // by FileId; empty: removed
   std::deque<FileId> free_;         // longest ago first

@@ -20,8 +20,8 @@ struct Piece {
 struct Tag {
   std::shared_ptr<const Metadata> metadata;
   std::vector<Piece> pieces;
-  std::vector<Piece>
-      others;  // took the tag for something else: wait until their file is read again
+  // Took the tag for something else: wait until their file is read again.
+  std::vector<Piece> others;
   std::shared_ptr<const Series> series;  // null: no piece fits
   bool is_new = false;                   // not the last picture's series
 };
@@ -36,11 +36,13 @@ struct Restarts {
   std::vector<Start> starts;
   std::vector<bool> file_restarts;  // this file continues from a checkpoint of the ones before
   uint32_t count = 0;
+  bool purges = false;  // false: nothing is hidden
 };
 
 // The five rules of ARCHITECTURE.md, "Restarts".
 Restarts find_restarts(const FileList& files) {
   Restarts restarts;
+  restarts.purges = true;
   restarts.file_restarts.resize(files.size());
   bool any_start = false, any_summary = false;
   double latest = -std::numeric_limits<double>::infinity();
@@ -77,6 +79,7 @@ Step first_step_of(const PartView& part) {
 }
 
 std::vector<Cut> cuts_of(const Tag& tag, const FileList& files, const Restarts& restarts) {
+  if (!restarts.purges) return {};
   std::vector<Cut> cuts;
   const auto position_in = [&](const Restarts::Start& start) {
     uint64_t position = 0;
@@ -133,17 +136,129 @@ Step last_step_of(const Series& series) {
   return step;
 }
 
+// What the files say about the run as a whole: damage, sizes, times.
+void add_file_facts(const FileList& files, RunSnapshot& run) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  double earliest = kNever, latest = -kNever;
+  for (const auto& file : files) {
+    const FileFacts& facts = file->facts;
+    run.files.push_back(file->id);
+    run.damage.insert(run.damage.end(), file->damage.begin(), file->damage.end());
+    run.meta_graphs.insert(run.meta_graphs.end(), facts.meta_graphs.begin(),
+                           facts.meta_graphs.end());
+    if (!file->gone) run.bytes += file->size_bytes;
+    if (facts.events > 0) {
+      if (!run.has_events) run.first_wall_time = facts.first_wall_time;
+      run.has_events = true;
+    }
+    earliest = std::min(earliest, facts.min_wall_time);
+    latest = std::max(latest, facts.max_wall_time);
+  }
+  if (earliest > latest) return;
+  run.min_wall_time = earliest;
+  run.last_wall_time = latest;
+}
+
+struct TagTable {
+  std::vector<Tag> tags;
+  NameIndex by_tag;  // its keys lie in the files' columns
+};
+
+// All parts of each tag, in the order of the files; the first metadata of a tag wins.
+TagTable collect_tags(const FileList& files) {
+  TagTable table;
+  if (!files.empty()) {
+    table.tags.reserve(files.front()->parts.size());
+    table.by_tag.reserve(files.front()->parts.size());
+  }
+  for (uint32_t f = 0; f < files.size(); ++f) {
+    for (uint32_t p = 0; p < files[f]->parts.size(); ++p) {
+      const PartView& part = *files[f]->parts[p];
+      const auto next = static_cast<uint32_t>(table.tags.size());
+      const auto [at, is_new] = table.by_tag.try_emplace(part.tag, next);
+      if (is_new) table.tags.emplace_back();
+      Tag& tag = table.tags[at->second];
+      if (!tag.metadata) tag.metadata = part.metadata;
+      tag.pieces.push_back({f, p});
+    }
+  }
+  return table;
+}
+
+// The parts that are what the tag is; pieces that are not become the tag's `others`.
+std::vector<std::shared_ptr<const PartView>> take_fitting_parts(Tag& tag, const FileList& files) {
+  const bool is_scalar = tag.metadata && tag.metadata->data_class == DataClass::kScalar;
+  std::vector<std::shared_ptr<const PartView>> parts;
+  parts.reserve(tag.pieces.size());
+  std::erase_if(tag.pieces, [&](const Piece& piece) {
+    const auto& part = files[piece.file]->parts[piece.part];
+    const bool fits = part->is_scalar == is_scalar;
+    if (fits) {
+      parts.push_back(part);
+    } else {
+      tag.others.push_back(piece);
+    }
+    return !fits;
+  });
+  return parts;
+}
+
+// Gives the tag its series: the last picture's when nothing changed, otherwise a new one.
+void make_series(Tag& tag, const FileList& files, const Restarts& restarts, uint64_t revision,
+                 const RunSnapshot* last) {
+  auto parts = take_fitting_parts(tag, files);
+  if (parts.empty()) return;
+  std::vector<Cut> cuts = cuts_of(tag, files, restarts);
+  const std::string_view name = parts.front()->tag;
+  const auto* before = last ? static_cast<const PartSeries*>(last->find(name)) : nullptr;
+  if (before && before->parts() == parts && same(before->cuts(), cuts)) {
+    const auto& index = *static_cast<const NameIndex*>(last->index.get());
+    tag.series = last->series[index.find(name)->second];
+    return;
+  }
+  const uint64_t layout = !before                              ? 0
+                          : is_continued(*before, parts, cuts) ? before->layout()
+                                                               : before->layout() + 1;
+  tag.series = std::make_shared<const PartSeries>(
+      PartSeries::Making{std::move(parts), tag.metadata, std::move(cuts), revision, layout});
+  tag.is_new = true;
+}
+
+// What each file has to be told about the tags it took for something else.
+std::map<size_t, MetadataHints> find_conflicts(const std::vector<Tag>& tags,
+                                               const FileList& files) {
+  std::map<size_t, MetadataHints> by_file;
+  for (const Tag& tag : tags) {
+    for (const Piece& piece : tag.others) {
+      by_file[piece.file].emplace(std::string(files[piece.file]->parts[piece.part]->tag),
+                                  tag.metadata);
+    }
+  }
+  return by_file;
+}
+
+// Moves the series into the run and notes the new ones.
+void put_series(std::vector<Tag>& tags, RunSnapshot& run,
+                std::vector<Change::SeriesChange>& changes) {
+  run.series.reserve(tags.size());
+  for (Tag& tag : tags) {
+    if (!tag.series) continue;
+    const Series& series = *tag.series;
+    if (tag.is_new) changes.push_back({run.id, series.tag(), series.size(), last_step_of(series)});
+    run.points += series.size() + series.strays().size();
+    run.series.push_back(std::move(tag.series));
+  }
+}
+
 }  // namespace
 
 Run::Merged Run::merge(uint64_t revision, bool purge, const ParallelFor& help) {
-  Merged merged;
   FileList committed;
   std::vector<std::shared_ptr<FileLoader>> loaders;
   for (const auto& [name, loader] : files) {
     committed.push_back(loader->committed());
     loaders.push_back(loader);
   }
-
   auto run = std::make_shared<RunSnapshot>();
   run->id = id_;
   run->name = name_;
@@ -151,98 +266,29 @@ Run::Merged Run::merge(uint64_t revision, bool purge, const ParallelFor& help) {
   run->revision = revision;
   run->first_wall_time = run->min_wall_time = run->last_wall_time =
       std::numeric_limits<double>::quiet_NaN();
-  double earliest = std::numeric_limits<double>::infinity(), latest = -earliest;
+  add_file_facts(committed, *run);
 
-  std::vector<Tag> tags;
-  NameIndex by_tag;
-  std::map<size_t, MetadataHints> conflicts;  // by file
-  if (!committed.empty()) {
-    tags.reserve(committed.front()->parts.size());
-    by_tag.reserve(committed.front()->parts.size());
-  }
-  for (uint32_t f = 0; f < committed.size(); ++f) {
-    const FileSnapshot& file = *committed[f];
-    for (uint32_t p = 0; p < file.parts.size(); ++p) {
-      const PartView& part = *file.parts[p];
-      const auto [at, is_new] = by_tag.try_emplace(part.tag, static_cast<uint32_t>(tags.size()));
-      if (is_new) tags.emplace_back();
-      Tag& tag = tags[at->second];
-      if (!tag.metadata) tag.metadata = part.metadata;
-      tag.pieces.push_back({f, p});
-    }
-    run->files.push_back(file.id);
-    run->damage.insert(run->damage.end(), file.damage.begin(), file.damage.end());
-    run->meta_graphs.insert(run->meta_graphs.end(), file.facts.meta_graphs.begin(),
-                            file.facts.meta_graphs.end());
-    if (!file.gone) run->bytes += file.size_bytes;
-    if (file.facts.events > 0) {
-      if (!run->has_events) run->first_wall_time = file.facts.first_wall_time;
-      run->has_events = true;
-    }
-    earliest = std::min(earliest, file.facts.min_wall_time);
-    latest = std::max(latest, file.facts.max_wall_time);
-  }
-  if (earliest <= latest) {
-    run->min_wall_time = earliest;
-    run->last_wall_time = latest;
-  }
-  const Restarts restarts =
-      purge ? find_restarts(committed) : Restarts{{}, std::vector<bool>(committed.size()), 0};
+  // Without purging nothing cuts, not even what a file says about its own steps.
+  const Restarts restarts = purge ? find_restarts(committed) : Restarts{};
   run->segments = 1 + restarts.count;
 
-  const auto make_series = [&](Tag& tag) {
-    const bool is_scalar = tag.metadata && tag.metadata->data_class == DataClass::kScalar;
-    std::vector<std::shared_ptr<const PartView>> parts;
-    parts.reserve(tag.pieces.size());
-    std::erase_if(tag.pieces, [&](const Piece& piece) {
-      const auto& part = committed[piece.file]->parts[piece.part];
-      if (part->is_scalar != is_scalar) {
-        tag.others.push_back(piece);
-        return true;
-      }
-      parts.push_back(part);
-      return false;
-    });
-    if (parts.empty()) return;
-    std::vector<Cut> cuts;
-    if (purge) cuts = cuts_of(tag, committed, restarts);
-    const std::string_view name = parts.front()->tag;
-    const auto* before = last_ ? static_cast<const PartSeries*>(last_->find(name)) : nullptr;
-    if (before && before->parts() == parts && same(before->cuts(), cuts)) {
-      tag.series =
-          last_->series[static_cast<const NameIndex*>(last_->index.get())->find(name)->second];
-      return;
-    }
-    const uint64_t layout = !before                              ? 0
-                            : is_continued(*before, parts, cuts) ? before->layout()
-                                                                 : before->layout() + 1;
-    tag.series = std::make_shared<const PartSeries>(
-        PartSeries::Making{std::move(parts), tag.metadata, std::move(cuts), revision, layout});
-    tag.is_new = true;
-  };
+  TagTable table = collect_tags(committed);
+  std::vector<Tag>& tags = table.tags;
   help.for_ranges(tags.size(), [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) make_series(tags[i]);
+    for (size_t i = begin; i < end; ++i)
+      make_series(tags[i], committed, restarts, revision, last_.get());
   });
-
-  run->series.reserve(tags.size());
-  for (Tag& tag : tags) {
-    for (const Piece& piece : tag.others) {
-      conflicts[piece.file].emplace(std::string(committed[piece.file]->parts[piece.part]->tag),
-                                    tag.metadata);
-    }
-    if (!tag.series) continue;
-    const Series& series = *tag.series;
-    if (tag.is_new)
-      merged.changes.push_back({id_, series.tag(), series.size(), last_step_of(series)});
-    run->points += series.size() + series.strays().size();
-    run->series.push_back(std::move(tag.series));
-  }
+  auto conflicts = find_conflicts(tags, committed);
+  Merged merged;
+  put_series(tags, *run, merged.changes);
   if (run->series.size() < tags.size() || !conflicts.empty()) {
     // Otherwise the tags' own index is right, and its keys lie in files that the series keep.
-    by_tag.clear();
-    for (uint32_t i = 0; i < run->series.size(); ++i) by_tag.emplace(run->series[i]->tag(), i);
+    table.by_tag.clear();
+    for (uint32_t i = 0; i < run->series.size(); ++i)
+      table.by_tag.emplace(run->series[i]->tag(), i);
   }
-  run->index = std::make_shared<const NameIndex>(std::move(by_tag));
+  run->index = std::make_shared<const NameIndex>(std::move(table.by_tag));
+
   for (auto& [file, seeds] : conflicts)
     merged.conflicts.push_back({loaders[file], std::move(seeds)});
   merged.damage_changed = (last_ ? last_->damage.size() : 0) != run->damage.size();

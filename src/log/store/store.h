@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,6 +69,13 @@ class Store {
   // The folders the last look came by, for those who seek other files than events: nobody else
   // walks the log directory. Folders of object stores are not among them.
   virtual std::shared_ptr<const std::vector<io::NamedFolder>> folders() const = 0;
+
+  // Series that will be read next: a store that has to fetch their points does it at once.
+  virtual void prepare(std::span<const Series* const> /*series*/) {}
+  // How often points could not be fetched, and why the last time. What was handed out instead has
+  // no meaning: an answer during which the number grew is not sent.
+  virtual uint64_t failed_reads() const { return 0; }
+  virtual std::string last_failure() const { return {}; }
 
   // Blocks until the first pass over all files is done; progress() is called about ten times a
   // second.

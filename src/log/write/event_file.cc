@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "codec/fields/event.h"
 #include "codec/wire.h"
 #include "log/write/frame.h"
 #include "log/write/wall_clock.h"
@@ -46,22 +47,25 @@ std::string header(const EventFileOptions& options, bool purge) {
   const double now = options.whole_second_header ? std::floor(wall_time_now()) : wall_time_now();
   std::string out, payload;
   wire::Encoder event(payload);
-  event.real(1, now);
-  event.bytes(3, kVersion);
+  event.real(fields::Event::kWallTime, now);
+  event.bytes(fields::Event::kFileVersion, kVersion);
   if (!options.source.empty())
-    event.message(10, [&](wire::Encoder& source) { source.bytes(1, options.source); });
+    event.message(fields::Event::kSourceMetadata, [&](wire::Encoder& source) {
+      source.bytes(fields::SourceMetadata::kWriter, options.source);
+    });
   add_frame(out, payload);
   if (!purge) return out;
   const auto step = static_cast<uint64_t>(options.purge_step);
   payload.clear();
-  event.real(1, wall_time_now());
-  if (step != 0) event.varint(2, step);
-  event.bytes(3, kVersion);
+  event.real(fields::Event::kWallTime, wall_time_now());
+  if (step != 0) event.varint(fields::Event::kStep, step);
+  event.bytes(fields::Event::kFileVersion, kVersion);
   add_frame(out, payload);
   payload.clear();
-  event.real(1, wall_time_now());
-  if (step != 0) event.varint(2, step);
-  event.message(7, [](wire::Encoder& log) { log.varint(1, 1); });
+  event.real(fields::Event::kWallTime, wall_time_now());
+  if (step != 0) event.varint(fields::Event::kStep, step);
+  event.message(fields::Event::kSessionLog,
+                [](wire::Encoder& log) { log.varint(fields::SessionLog::kStatus, 1); });
   add_frame(out, payload);
   return out;
 }

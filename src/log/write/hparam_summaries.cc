@@ -1,4 +1,6 @@
 // Summaries about the run itself: hyperparameters, chart layouts, model graphs.
+#include "codec/fields/hparams.h"
+#include "codec/fields/map_entry.h"
 #include "log/write/values.h"
 #include "sonde/summary.h"
 
@@ -10,11 +12,11 @@ namespace {
 
 void put_hparam_value(wire::Encoder& out, const HParamValue& value) {
   if (const auto* flag = std::get_if<bool>(&value)) {
-    out.varint(4, *flag ? 1 : 0);
+    out.varint(fields::StructValue::kBool, *flag ? 1 : 0);
   } else if (const auto* number = std::get_if<double>(&value)) {
-    out.real(2, *number);
+    out.real(fields::StructValue::kNumber, *number);
   } else {
-    out.bytes(3, std::get<std::string>(value));
+    out.bytes(fields::StructValue::kText, std::get<std::string>(value));
   }
 }
 
@@ -33,32 +35,34 @@ Summary hparams_value(std::string_view tag, uint32_t field, const std::string& m
 }
 
 void put_hparam_info(wire::Encoder& out, const HParamInfo& info) {
-  out.bytes(1, info.name);
-  put_text(out, 2, info.display_name);
-  put_text(out, 3, info.description);
-  if (info.kind != HParamInfo::Kind::kUnknown) out.varint(4, static_cast<uint64_t>(info.kind));
+  out.bytes(fields::HparamInfo::kName, info.name);
+  put_text(out, fields::HparamInfo::kDisplayName, info.display_name);
+  put_text(out, fields::HparamInfo::kDescription, info.description);
+  if (info.kind != HParamInfo::Kind::kUnknown)
+    out.varint(fields::HparamInfo::kType, static_cast<uint64_t>(info.kind));
   if (!info.values.empty()) {
-    out.message(5, [&](wire::Encoder& list) {
+    out.message(fields::HparamInfo::kDiscrete, [&](wire::Encoder& list) {
       for (const HParamValue& v : info.values)
-        list.message(1, [&](wire::Encoder& one) { put_hparam_value(one, v); });
+        list.message(fields::ListValue::kValues,
+                     [&](wire::Encoder& one) { put_hparam_value(one, v); });
     });
   } else if (info.interval) {
-    out.message(6, [&](wire::Encoder& interval) {
-      interval.real(1, info.interval->first);
-      interval.real(2, info.interval->second);
+    out.message(fields::HparamInfo::kInterval, [&](wire::Encoder& interval) {
+      interval.real(fields::Interval::kMin, info.interval->first);
+      interval.real(fields::Interval::kMax, info.interval->second);
     });
   }
 }
 
 void put_metric_info(wire::Encoder& out, const MetricInfo& info) {
-  out.message(1, [&](wire::Encoder& name) {
-    put_text(name, 1, info.group);
-    put_text(name, 2, info.tag);
+  out.message(fields::MetricInfo::kName, [&](wire::Encoder& name) {
+    put_text(name, fields::MetricName::kGroup, info.group);
+    put_text(name, fields::MetricName::kTag, info.tag);
   });
-  put_text(out, 3, info.display_name);
-  put_text(out, 4, info.description);
+  put_text(out, fields::MetricInfo::kDisplayName, info.display_name);
+  put_text(out, fields::MetricInfo::kDescription, info.description);
   if (info.dataset != MetricInfo::Dataset::kUnknown)
-    out.varint(5, static_cast<uint64_t>(info.dataset));
+    out.varint(fields::MetricInfo::kDatasetType, static_cast<uint64_t>(info.dataset));
 }
 
 void put_chart(wire::Encoder& out, const Chart& chart) {
@@ -92,38 +96,43 @@ void put_attribute(wire::Encoder& node, std::string_view key, auto&& value) {
 Summary hparams_config(const HParamsConfig& config) {
   std::string message;
   wire::Encoder out(message);
-  put_text(out, 1, config.description);
-  put_text(out, 2, config.user);
-  if (config.created_secs != 0) out.real(3, config.created_secs);
+  put_text(out, fields::HparamsExperiment::kDescription, config.description);
+  put_text(out, fields::HparamsExperiment::kUser, config.user);
+  if (config.created_secs != 0)
+    out.real(fields::HparamsExperiment::kTimeCreated, config.created_secs);
   for (const HParamInfo& info : config.hparams)
-    out.message(4, [&](wire::Encoder& one) { put_hparam_info(one, info); });
+    out.message(fields::HparamsExperiment::kHparamInfos,
+                [&](wire::Encoder& one) { put_hparam_info(one, info); });
   for (const MetricInfo& info : config.metrics)
-    out.message(5, [&](wire::Encoder& one) { put_metric_info(one, info); });
-  return hparams_value("_hparams_/experiment", 2, message);
+    out.message(fields::HparamsExperiment::kMetricInfos,
+                [&](wire::Encoder& one) { put_metric_info(one, info); });
+  return hparams_value("_hparams_/experiment", fields::HparamsData::kExperiment, message);
 }
 
 Summary session_start(const SessionStart& start) {
   std::string message;
   wire::Encoder out(message);
   for (const auto& [name, value] : start.hparams) {
-    out.message(1, [&](wire::Encoder& entry) {
-      entry.bytes(1, name);
-      entry.message(2, [&](wire::Encoder& one) { put_hparam_value(one, value); });
+    out.message(fields::SessionStart::kHparams, [&](wire::Encoder& entry) {
+      entry.bytes(fields::MapEntry::kKey, name);
+      entry.message(fields::MapEntry::kValue,
+                    [&](wire::Encoder& one) { put_hparam_value(one, value); });
     });
   }
-  put_text(out, 2, start.model_uri);
-  put_text(out, 3, start.monitor_url);
-  put_text(out, 4, start.group_name);
-  if (start.start_secs != 0) out.real(5, start.start_secs);
-  return hparams_value("_hparams_/session_start_info", 3, message);
+  put_text(out, fields::SessionStart::kModelUri, start.model_uri);
+  put_text(out, fields::SessionStart::kMonitorUrl, start.monitor_url);
+  put_text(out, fields::SessionStart::kGroupName, start.group_name);
+  if (start.start_secs != 0) out.real(fields::SessionStart::kStartTime, start.start_secs);
+  return hparams_value("_hparams_/session_start_info", fields::HparamsData::kSessionStart, message);
 }
 
 Summary session_end(SessionStatus status, double end_secs) {
   std::string message;
   wire::Encoder out(message);
-  if (status != SessionStatus::kUnknown) out.varint(1, static_cast<uint64_t>(status));
-  if (end_secs != 0) out.real(2, end_secs);
-  return hparams_value("_hparams_/session_end_info", 4, message);
+  if (status != SessionStatus::kUnknown)
+    out.varint(fields::SessionEnd::kStatus, static_cast<uint64_t>(status));
+  if (end_secs != 0) out.real(fields::SessionEnd::kEndTime, end_secs);
+  return hparams_value("_hparams_/session_end_info", fields::HparamsData::kSessionEnd, message);
 }
 
 Summary custom_scalars(std::span<const ChartCategory> layout) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "codec/fields/event.h"
 #include "codec/wire.h"
 
 namespace sonde::writer {
@@ -226,7 +227,7 @@ void count_lost(std::string_view frames, size_t written, Lost& lost) {
         lost.first_step = 0;
         wire::Cursor event(as_bytes(frames.substr(at + kFrameHead, length)));
         for (wire::Field field; event.next(field);) {
-          if (field.number == 2 && field.type == wire::Type::kVarint)
+          if (field.number == fields::Event::kStep && field.type == wire::Type::kVarint)
             lost.first_step = field.as_int();
         }
       }

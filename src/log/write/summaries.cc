@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codec/fields/event.h"
+#include "codec/fields/tensor.h"
 #include "log/write/histogram.h"
 #include "log/write/values.h"
 #include "sonde/summary.h"
@@ -14,11 +16,12 @@ using namespace sonde::writer;
 
 Summary scalar(std::string_view tag, double value, const About& about) {
   return one_value(tag, [&](wire::Encoder& out) {
-    out.message(8, [&](wire::Encoder& tensor) {
+    out.message(fields::SummaryValue::kTensor, [&](wire::Encoder& tensor) {
       const auto rounded = static_cast<float>(value);
-      tensor.varint(1, static_cast<uint64_t>(DataType::kFloat32));
+      tensor.varint(fields::Tensor::kDtype, static_cast<uint64_t>(DataType::kFloat32));
       put_shape(tensor, {});
-      tensor.bytes(4, {reinterpret_cast<const char*>(&rounded), sizeof rounded});
+      tensor.bytes(fields::Tensor::kContent,
+                   {reinterpret_cast<const char*>(&rounded), sizeof rounded});
       if (!std::isnan(value) && static_cast<double>(rounded) != value) tensor.real(6, value);
     });
     put_metadata(out, {"scalars", {}}, about);
@@ -30,13 +33,17 @@ Summary histogram(std::string_view tag, const Array& data, int buckets, const Ab
   const Array rows = array(made.rows, {static_cast<int64_t>(made.rows.size() / 3), 3});
   return one_value(tag, [&](wire::Encoder& value) {
     put_tensor(value, rows);
-    value.message(9, [&](wire::Encoder& metadata) {
-      metadata.message(1, [](wire::Encoder& plugin) { plugin.bytes(1, "histograms"); });
-      if (!about.display_name.empty()) metadata.bytes(2, about.display_name);
-      if (!about.description.empty()) metadata.bytes(3, about.description);
+    value.message(fields::SummaryValue::kMetadata, [&](wire::Encoder& metadata) {
+      metadata.message(fields::SummaryMetadata::kPluginData, [](wire::Encoder& plugin) {
+        plugin.bytes(fields::PluginData::kName, "histograms");
+      });
+      if (!about.display_name.empty())
+        metadata.bytes(fields::SummaryMetadata::kDisplayName, about.display_name);
+      if (!about.description.empty())
+        metadata.bytes(fields::SummaryMetadata::kDescription, about.description);
       if (made.nan + made.positive_infinite + made.negative_infinite == 0) return;
       // A field of our own that TensorBoard skips: how many elements no bucket can hold.
-      metadata.message(1001, [&](wire::Encoder& odd) {
+      metadata.message(fields::SummaryMetadata::kOddValues, [&](wire::Encoder& odd) {
         odd.varint(1, made.nan);
         odd.varint(2, made.positive_infinite);
         odd.varint(3, made.negative_infinite);

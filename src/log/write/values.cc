@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "codec/fields/event.h"
+#include "codec/fields/tensor.h"
+
 namespace sonde::writer {
 namespace {
 
@@ -92,43 +95,46 @@ std::string shape_text(std::span<const int64_t> shape) {
 }
 
 void put_shape(wire::Encoder& tensor, std::span<const int64_t> shape) {
-  tensor.message(2, [&](wire::Encoder& dims) {
+  tensor.message(fields::Tensor::kShape, [&](wire::Encoder& dims) {
     for (const int64_t size : shape)
-      dims.message(2, [&](wire::Encoder& dim) {
-        if (size != 0) dim.varint(1, static_cast<uint64_t>(size));
+      dims.message(fields::TensorShape::kDim, [&](wire::Encoder& dim) {
+        if (size != 0) dim.varint(fields::Dim::kSize, static_cast<uint64_t>(size));
       });
   });
 }
 
 void put_tensor(wire::Encoder& value, const Array& data) {
-  value.message(8, [&](wire::Encoder& tensor) {
-    tensor.varint(1, static_cast<uint64_t>(data.type));
+  value.message(fields::SummaryValue::kTensor, [&](wire::Encoder& tensor) {
+    tensor.varint(fields::Tensor::kDtype, static_cast<uint64_t>(data.type));
     put_shape(tensor, data.shape);
     const size_t bytes = data.count() * element_size(data.type);
-    if (bytes != 0) tensor.bytes(4, {static_cast<const char*>(data.data), bytes});
+    if (bytes != 0)
+      tensor.bytes(fields::Tensor::kContent, {static_cast<const char*>(data.data), bytes});
   });
 }
 
 void put_strings(wire::Encoder& value, std::span<const std::string> cells,
                  std::span<const int64_t> shape) {
-  value.message(8, [&](wire::Encoder& tensor) {
-    tensor.varint(1, kDtString);
+  value.message(fields::SummaryValue::kTensor, [&](wire::Encoder& tensor) {
+    tensor.varint(fields::Tensor::kDtype, kDtString);
     put_shape(tensor, shape);
-    for (const std::string& cell : cells) tensor.bytes(8, cell);
+    for (const std::string& cell : cells) tensor.bytes(fields::Tensor::kString, cell);
   });
 }
 
 void put_metadata(wire::Encoder& value, const Plugin& plugin, const About& about) {
   if (plugin.name.empty() && about.display_name.empty() && about.description.empty()) return;
-  value.message(9, [&](wire::Encoder& metadata) {
+  value.message(fields::SummaryValue::kMetadata, [&](wire::Encoder& metadata) {
     if (!plugin.name.empty()) {
-      metadata.message(1, [&](wire::Encoder& data) {
-        data.bytes(1, plugin.name);
-        if (!plugin.content.empty()) data.bytes(2, plugin.content);
+      metadata.message(fields::SummaryMetadata::kPluginData, [&](wire::Encoder& data) {
+        data.bytes(fields::PluginData::kName, plugin.name);
+        if (!plugin.content.empty()) data.bytes(fields::PluginData::kContent, plugin.content);
       });
     }
-    if (!about.display_name.empty()) metadata.bytes(2, about.display_name);
-    if (!about.description.empty()) metadata.bytes(3, about.description);
+    if (!about.display_name.empty())
+      metadata.bytes(fields::SummaryMetadata::kDisplayName, about.display_name);
+    if (!about.description.empty())
+      metadata.bytes(fields::SummaryMetadata::kDescription, about.description);
   });
 }
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 
+#include "codec/fields/event.h"
 #include "codec/wire.h"
 #include "log/write/folder.h"
 #include "log/write/projector.h"
@@ -104,9 +105,9 @@ bool Writer::add(const Summary& summary, int64_t step, Time wall_time) {
   std::string event;
   event.reserve(summary.bytes.size() + 32);
   wire::Encoder out(event);
-  out.real(1, time_of(wall_time));
-  if (step != 0) out.varint(2, static_cast<uint64_t>(step));
-  out.bytes(5, summary.bytes);
+  out.real(fields::Event::kWallTime, time_of(wall_time));
+  if (step != 0) out.varint(fields::Event::kStep, static_cast<uint64_t>(step));
+  out.bytes(fields::Event::kSummary, summary.bytes);
   return impl_->sink.append(event);
 }
 
@@ -115,19 +116,19 @@ bool Writer::add_event(std::string_view event) { return impl_->sink.append(event
 bool Writer::graph(std::string_view graph_def) {
   std::string event;
   wire::Encoder out(event);
-  out.real(1, writer::wall_time_now());
-  out.bytes(4, graph_def);
+  out.real(fields::Event::kWallTime, writer::wall_time_now());
+  out.bytes(fields::Event::kGraphDef, graph_def);
   return impl_->sink.append(event);
 }
 
 bool Writer::run_metadata(std::string_view tag, std::string_view run_metadata, int64_t step) {
   std::string event;
   wire::Encoder out(event);
-  out.real(1, writer::wall_time_now());
-  if (step != 0) out.varint(2, static_cast<uint64_t>(step));
-  out.message(8, [&](wire::Encoder& tagged) {
-    tagged.bytes(1, tag);
-    tagged.bytes(2, run_metadata);
+  out.real(fields::Event::kWallTime, writer::wall_time_now());
+  if (step != 0) out.varint(fields::Event::kStep, static_cast<uint64_t>(step));
+  out.message(fields::Event::kTaggedRunMetadata, [&](wire::Encoder& tagged) {
+    tagged.bytes(fields::TaggedRunMetadata::kTag, tag);
+    tagged.bytes(fields::TaggedRunMetadata::kRunMetadata, run_metadata);
   });
   return impl_->sink.append(event);
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/strings.h"
+#include "codec/yaml.h"
 #include "log/query/hparams/config_file.h"
 
 namespace sonde::query {
@@ -79,7 +80,8 @@ std::optional<Fired> expression_fired(const AlertRule& rule, const store::RunSna
 Result<std::vector<AlertRule>> read_rules(std::string_view yaml) {
   std::map<std::string, std::map<std::string, std::string>> rules;
   std::vector<std::string> order;
-  for (const auto& [name, cell] : read_config_yaml(yaml)) {
+  SONDE_TRY(const tree, read_yaml(yaml));
+  for (const auto& [name, cell] : flat_config(tree)) {
     const size_t dot = name.rfind('.');
     if (dot == std::string::npos)
       return fail(Code::kInvalid,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/strings.h"
+#include "codec/yaml.h"
 #include "io/write_file.h"
 
 namespace sonde::query {
@@ -29,50 +29,6 @@ void flatten(const JsonValue& value, const std::string& prefix, int depth, Named
   }
 }
 
-// A '#' begins a comment at the start and after a space, outside quotes.
-std::string_view without_comment(std::string_view line) {
-  char quote = 0;
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (quote) {
-      if (line[i] == quote) quote = 0;
-    } else if (line[i] == '"' || line[i] == '\'') {
-      quote = line[i];
-    } else if (line[i] == '#' && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t')) {
-      return line.substr(0, i);
-    }
-  }
-  return line;
-}
-
-// The ':' that ends a key: followed by a space or the end, outside quotes.
-size_t key_end(std::string_view text) {
-  char quote = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (quote) {
-      if (text[i] == quote) quote = 0;
-    } else if (text[i] == '"' || text[i] == '\'') {
-      quote = text[i];
-    } else if (text[i] == ':' && (i + 1 == text.size() || text[i + 1] == ' ')) {
-      return i;
-    }
-  }
-  return text.npos;
-}
-
-std::string unquoted(std::string_view text) {
-  text = trimmed(text);
-  const bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
-                      text.back() == text.front();
-  return std::string(quoted ? text.substr(1, text.size() - 2) : text);
-}
-
-Cell yaml_scalar(std::string_view text) {
-  text = trimmed(text);
-  if (text == "null" || text == "~" || text.empty()) return {};
-  if (text.front() == '"' || text.front() == '\'') return Cell::of(unquoted(text));
-  return cell_from_text(text);
-}
-
 bool is_separator(char c) { return c == ',' || c == ';' || c == ' ' || c == '/' || c == '\\'; }
 
 bool is_number(std::string_view text) { return cell_from_text(text).kind == Cell::Kind::kNumber; }
@@ -95,46 +51,20 @@ size_t value_end(std::string_view text, size_t begin) {
 
 }  // namespace
 
-NamedCells read_config_json(std::string_view text) {
+NamedCells flat_config(const JsonValue& value) {
   NamedCells out;
-  if (const auto value = read_json(text)) flatten(*value, "", 0, out);
+  flatten(value, "", 0, out);
   return out;
 }
 
+NamedCells read_config_json(std::string_view text) {
+  const auto value = read_json(text);
+  return value ? flat_config(*value) : NamedCells{};
+}
+
 NamedCells read_config_yaml(std::string_view text) {
-  struct Open {
-    size_t indent;
-    std::string name;
-  };
-  NamedCells out;
-  std::vector<Open> open;
-  for (std::string_view line : split(text, '\n')) {
-    line = without_comment(line);
-    const size_t indent = line.find_first_not_of(' ');
-    if (indent == line.npos || trimmed(line).empty()) continue;
-    const std::string_view rest = trimmed(line);
-    if (rest.starts_with("---") || rest.starts_with("- ") || rest == "-" || rest.starts_with('%'))
-      continue;
-    while (!open.empty() && open.back().indent >= indent) open.pop_back();
-    const size_t colon = key_end(rest);
-    if (colon == rest.npos || open.size() > 16 || out.size() >= kMaxParams) continue;
-    std::string name = unquoted(rest.substr(0, colon));
-    const std::string_view value = trimmed(rest.substr(colon + 1));
-    std::string full;
-    for (const Open& one : open) full += one.name + ".";
-    if (value.empty()) {
-      open.push_back({indent, std::move(name)});
-      continue;
-    }
-    if (value.front() == '!' || value.front() == '&' || value.front() == '|' ||
-        value.front() == '>')
-      continue;
-    full += name;
-    // The same box as in JSON, over two lines.
-    if (name == "value" && !open.empty()) full = full.substr(0, full.size() - 6);
-    if (name != "desc" || open.empty()) out.emplace_back(std::move(full), yaml_scalar(value));
-  }
-  return out;
+  const auto value = read_yaml(text);
+  return value ? flat_config(*value) : NamedCells{};
 }
 
 NamedCells read_config(const std::string& folder) {

@@ -1,7 +1,6 @@
 // Hyper-parameters from files beside the events (config.yaml, config.json, hparams.yaml,
-// args.json): flat names with dots for nesting. Reads the part of YAML that such files use: maps by
-// indentation, scalars, quoted text, comments; lists are kept as text. What is not understood is
-// left out.
+// args.json): flat names with dots for nesting; lists are kept as text. A file that cannot be read
+// counts as none.
 #pragma once
 
 #include <string>
@@ -15,6 +14,7 @@ namespace sonde::query {
 
 using NamedCells = std::vector<std::pair<std::string, Cell>>;
 
+NamedCells flat_config(const JsonValue& value);
 NamedCells read_config_json(std::string_view text);
 NamedCells read_config_yaml(std::string_view text);
 

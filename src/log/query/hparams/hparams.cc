@@ -5,6 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "codec/fields/hparams.h"
+#include "codec/fields/map_entry.h"
 #include "codec/wire.h"
 
 namespace sonde::query::hparams {
@@ -22,20 +24,20 @@ Value value_of(Bytes message) {
   Cursor cursor(message);
   for (Field field; cursor.next(field);) {
     switch (field.number) {
-      case 1:
+      case fields::StructValue::kNull:
         value = {};
         break;
-      case 2:
+      case fields::StructValue::kNumber:
         value = {Value::Kind::kNumber, field.as_double(), {}, false};
         break;
-      case 3:
+      case fields::StructValue::kText:
         value = {Value::Kind::kString, 0, std::string(field.text()), false};
         break;
-      case 4:
+      case fields::StructValue::kBool:
         value = {Value::Kind::kBool, 0, {}, field.as_bool()};
         break;
-      case 5:
-      case 6:
+      case fields::StructValue::kStruct:
+      case fields::StructValue::kList:
         value = {Value::Kind::kOther, 0, {}, false};
         break;
       default:
@@ -49,8 +51,8 @@ MetricName metric_name(Bytes message) {
   MetricName name;
   Cursor cursor(message);
   for (Field field; cursor.next(field);) {
-    if (field.number == 1 && field.is_bytes()) name.group = field.text();
-    if (field.number == 2 && field.is_bytes()) name.tag = field.text();
+    if (field.number == fields::MetricName::kGroup && field.is_bytes()) name.group = field.text();
+    if (field.number == fields::MetricName::kTag && field.is_bytes()) name.tag = field.text();
   }
   return name;
 }
@@ -60,38 +62,39 @@ HparamInfo hparam_info(Bytes message) {
   Cursor cursor(message);
   for (Field field; cursor.next(field);) {
     switch (field.number) {
-      case 1:
+      case fields::HparamInfo::kName:
         info.name = field.text();
         break;
-      case 2:
+      case fields::HparamInfo::kDisplayName:
         info.display_name = field.text();
         break;
-      case 3:
+      case fields::HparamInfo::kDescription:
         info.description = field.text();
         break;
-      case 4:
+      case fields::HparamInfo::kType:
         info.type = static_cast<int32_t>(field.bits);
         break;
-      case 5: {
+      case fields::HparamInfo::kDiscrete: {
         info.interval.reset();
         info.discrete.emplace();
         Cursor list(field.bytes);
         for (Field item; list.next(item);) {
-          if (item.number == 1 && item.is_bytes()) info.discrete->push_back(value_of(item.bytes));
+          if (item.number == fields::ListValue::kValues && item.is_bytes())
+            info.discrete->push_back(value_of(item.bytes));
         }
         break;
       }
-      case 6: {
+      case fields::HparamInfo::kInterval: {
         info.discrete.reset();
         info.interval.emplace(0, 0);
         Cursor interval(field.bytes);
         for (Field bound; interval.next(bound);) {
-          if (bound.number == 1) info.interval->first = bound.as_double();
-          if (bound.number == 2) info.interval->second = bound.as_double();
+          if (bound.number == fields::Interval::kMin) info.interval->first = bound.as_double();
+          if (bound.number == fields::Interval::kMax) info.interval->second = bound.as_double();
         }
         break;
       }
-      case 7:
+      case fields::HparamInfo::kDiffers:
         info.differs = field.as_bool();
         break;
       default:
@@ -105,10 +108,13 @@ MetricInfo metric_info(Bytes message) {
   MetricInfo info;
   Cursor cursor(message);
   for (Field field; cursor.next(field);) {
-    if (field.number == 1 && field.is_bytes()) info.name = metric_name(field.bytes);
-    if (field.number == 3 && field.is_bytes()) info.display_name = field.text();
-    if (field.number == 4 && field.is_bytes()) info.description = field.text();
-    if (field.number == 5 && !field.is_bytes())
+    if (field.number == fields::MetricInfo::kName && field.is_bytes())
+      info.name = metric_name(field.bytes);
+    if (field.number == fields::MetricInfo::kDisplayName && field.is_bytes())
+      info.display_name = field.text();
+    if (field.number == fields::MetricInfo::kDescription && field.is_bytes())
+      info.description = field.text();
+    if (field.number == fields::MetricInfo::kDatasetType && !field.is_bytes())
       info.dataset_type = static_cast<int32_t>(field.bits);
   }
   return info;
@@ -119,22 +125,22 @@ Experiment experiment_of(Bytes message) {
   Cursor cursor(message);
   for (Field field; cursor.next(field);) {
     switch (field.number) {
-      case 1:
+      case fields::HparamsExperiment::kDescription:
         result.description = field.text();
         break;
-      case 2:
+      case fields::HparamsExperiment::kUser:
         result.user = field.text();
         break;
-      case 3:
+      case fields::HparamsExperiment::kTimeCreated:
         result.time_created_s = field.as_double();
         break;
-      case 4:
+      case fields::HparamsExperiment::kHparamInfos:
         result.hparams.push_back(hparam_info(field.bytes));
         break;
-      case 5:
+      case fields::HparamsExperiment::kMetricInfos:
         result.metrics.push_back(metric_info(field.bytes));
         break;
-      case 6:
+      case fields::HparamsExperiment::kName:
         result.name = field.text();
         break;
       default:
@@ -147,28 +153,35 @@ Experiment experiment_of(Bytes message) {
 void read_start(Bytes message, Session& session) {
   Cursor cursor(message);
   for (Field field; cursor.next(field);) {
-    if (field.number == 1 && field.is_bytes()) {
+    if (field.number == fields::SessionStart::kHparams && field.is_bytes()) {
       std::string name;
       Value value;
       Cursor entry(field.bytes);
       for (Field part; entry.next(part);) {
-        if (part.number == 1 && part.is_bytes()) name = part.text();
-        if (part.number == 2 && part.is_bytes()) value = value_of(part.bytes);
+        if (part.number == fields::MapEntry::kKey && part.is_bytes()) name = part.text();
+        if (part.number == fields::MapEntry::kValue && part.is_bytes())
+          value = value_of(part.bytes);
       }
       session.hparams[name] = std::move(value);
     }
-    if (field.number == 2 && field.is_bytes()) session.model_uri = field.text();
-    if (field.number == 3 && field.is_bytes()) session.monitor_url = field.text();
-    if (field.number == 4 && field.is_bytes()) session.group = field.text();
-    if (field.number == 5 && !field.is_bytes()) session.start_time_s = field.as_double();
+    if (field.number == fields::SessionStart::kModelUri && field.is_bytes())
+      session.model_uri = field.text();
+    if (field.number == fields::SessionStart::kMonitorUrl && field.is_bytes())
+      session.monitor_url = field.text();
+    if (field.number == fields::SessionStart::kGroupName && field.is_bytes())
+      session.group = field.text();
+    if (field.number == fields::SessionStart::kStartTime && !field.is_bytes())
+      session.start_time_s = field.as_double();
   }
 }
 
 void read_end(Bytes message, Session& session) {
   Cursor cursor(message);
   for (Field field; cursor.next(field);) {
-    if (field.number == 1 && !field.is_bytes()) session.status = static_cast<int32_t>(field.bits);
-    if (field.number == 2 && !field.is_bytes()) session.end_time_s = field.as_double();
+    if (field.number == fields::SessionEnd::kStatus && !field.is_bytes())
+      session.status = static_cast<int32_t>(field.bits);
+    if (field.number == fields::SessionEnd::kEndTime && !field.is_bytes())
+      session.end_time_s = field.as_double();
   }
 }
 
@@ -178,8 +191,10 @@ Result<Bytes> payload(const store::Series& series, uint32_t number, std::string_
   std::optional<Bytes> found;
   Cursor cursor(as_bytes(series.metadata().content));
   for (Field field; cursor.next(field);) {
-    if (field.number == 1 && !field.is_bytes()) version = field.as_int();
-    if (field.number >= 2 && field.number <= 4 && field.is_bytes()) {
+    if (field.number == fields::HparamsData::kVersion && !field.is_bytes())
+      version = field.as_int();
+    if (field.number >= fields::HparamsData::kExperiment &&
+        field.number <= fields::HparamsData::kSessionEnd && field.is_bytes()) {
       found.reset();  // the last member set is the one that counts
       if (field.number == number) found = field.bytes;
     }

@@ -37,6 +37,19 @@ std::string_view parent(std::string_view run) {
   return slash == run.npos ? std::string_view(".") : run.substr(0, slash);
 }
 
+// add_hparams of PyTorch and tensorboardX writes into a run of its own below the writer's, named by
+// the time ("train/1700000000.12").
+bool is_named_by_time(std::string_view run) {
+  const size_t slash = run.rfind('/');
+  const std::string_view last = slash == run.npos ? run : run.substr(slash + 1);
+  const size_t dot = last.find('.');
+  const auto digits = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  };
+  return last.size() >= 10 && dot == 10 && digits(last.substr(0, dot)) &&
+         digits(last.substr(dot + 1));
+}
+
 struct Values {
   std::string session;
   const hparams::Session* summary = nullptr;
@@ -54,6 +67,7 @@ class Builder {
     auto records = hparams::collect(snapshot);
     if (records) records_ = std::move(*records);
     for (const auto& session : records_.sessions) summaries_.emplace(session.run, &session);
+    fold_sessions_of_their_own();
   }
 
   ParamIndex build() {
@@ -69,10 +83,28 @@ class Builder {
       index_.session_of[r] = at->second;
     }
     order_names();
+    index_.declared = std::move(records_.experiment);
     return std::move(index_);
   }
 
  private:
+  // The curves of such a session are in the run above it: the session is moved there, unless that run
+  // is a session itself, has several of them, or does not exist.
+  void fold_sessions_of_their_own() {
+    std::unordered_map<std::string, size_t> below;
+    for (const auto& session : records_.sessions) {
+      if (is_named_by_time(session.run)) ++below[std::string(parent(session.run))];
+    }
+    for (const auto& session : records_.sessions) {
+      const std::string above(parent(session.run));
+      if (!is_named_by_time(session.run) || below[above] != 1 || summaries_.contains(above) ||
+          !snapshot_.find(above))
+        continue;
+      summaries_.erase(session.run);
+      summaries_.emplace(above, &session);
+    }
+  }
+
   const NamedCells& config_of(const std::string& name, const std::string& folder,
                               uint64_t revision) {
     const auto known = index_.configs.find(name);

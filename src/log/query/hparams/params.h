@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "log/model/snapshot.h"
 #include "log/query/hparams/cell.h"
 #include "log/query/hparams/config_file.h"
+#include "log/query/hparams/hparams.h"
 
 namespace sonde::query {
 
@@ -49,6 +51,8 @@ struct ParamIndex {
   std::vector<ParamName> names;  // differing first, then by name
   std::vector<ParamSession> sessions;
   std::vector<uint32_t> session_of;  // by run index; UINT32_MAX without one
+  // What a writer declared: names to show, their order, the metrics that count.
+  std::optional<hparams::Experiment> declared;
 
   uint32_t find(std::string_view name) const;  // UINT32_MAX when there is none
 

@@ -55,7 +55,9 @@ TEST_CASE("params_in_name: key=value pairs however they are strung together") {
 TEST_CASE("read_config: nested maps become dotted names") {
   CHECK(shown(read_config_yaml("---\nlr: 0.1\n# note\nmodel:\n  width: 64 # wide\n  act: 'relu'\n"
                                "list:\n  - 1\n  - 2\nempty: null\nurl: a:b\n")) ==
-        R"(lr=0.1 model.width=64 model.act="relu" empty=null url="a:b")");
+        R"(lr=0.1 model.width=64 model.act="relu" list="[1,2]" empty=null url="a:b")");
+  CHECK(shown(read_config_yaml("base: &b\n  lr: 0.1\nrun:\n  <<: *b\n  wd: 0\n")) ==
+        "base.lr=0.1 run.lr=0.1 run.wd=0");
   CHECK(shown(read_config_yaml("lr:\n  desc: null\n  value: 0.5\n")) == "lr=0.5");
   CHECK(
       shown(read_config_json(R"({"a":1,"b":{"c":"x","d":[1,2]},"e":{"value":true,"desc":""}})")) ==
