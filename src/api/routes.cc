@@ -29,6 +29,7 @@ constexpr Area kAreas[] = {
     tensorboard::mesh_area,
     tensorboard::debugger_area,
     tensorboard::profile_area,
+    tensorboard::whatif_area,
     v1::area,
     mcp::area,
 };
@@ -95,11 +96,25 @@ std::optional<size_t> route_of(const Request& request) {
   return std::nullopt;
 }
 
+namespace {
+
+// What was made while a store could not fetch its points is not sent.
+Answer checked(const Context& context, const Request& request, const Route& route) {
+  const uint64_t failed_before = context.store.failed_reads();
+  Answer answer = route.handle(context, request);
+  if (context.store.failed_reads() == failed_before) return answer;
+  const std::string why = context.store.last_failure();
+  return request.path.starts_with("/api/v1/") ? json_error({Code::kBusy, why})
+                                              : plain_error(status_of(Code::kBusy), why);
+}
+
+}  // namespace
+
 Answer handle(const Context& context, const Request& request) {
   context.services.uploads().note_request();
   std::string allowed;
   for (const Route* route : routes_of(normal_path(request.path))) {
-    if (fits(*route, request)) return route->handle(context, request);
+    if (fits(*route, request)) return checked(context, request, *route);
     allowed += allowed.empty() ? "" : ", ";
     allowed += route->method;
   }

@@ -6,9 +6,11 @@
 
 #include "cli/commands.h"
 #include "codec/json.h"
+#include "io/file.h"
 #include "io/scan.h"
 #include "numerics/compare.h"
 #include "numerics/first_fault.h"
+#include "numerics/torch_log.h"
 
 namespace sonde::cli {
 namespace {
@@ -17,7 +19,8 @@ constexpr int kFaultFound = 3;
 
 constexpr std::string_view kHelp = R"(sonde numerics DIR: which op made the first NaN or infinity
 
-DIR holds recordings of sonde.debug or of TensorFlow's enable_dump_debug_info, at any depth.
+DIR holds recordings of sonde.debug or of TensorFlow's enable_dump_debug_info, at any depth. A log
+of torch's DebugMode (save_logs, with log_tensor_hashes on) is read too: sonde numerics FILE.json
 
   --json        the fault and the ops before and after it as JSON
   --tolerance X for diff: how much the size of values may differ (default 0.001 = 0.1 %)
@@ -103,7 +106,32 @@ std::string numbers_of(const numerics::Link& link) {
   return out;
 }
 
+constexpr uint64_t kMostLogBytes = uint64_t{1} << 30;
+
+// A log of torch's DebugMode; nothing when the path is a folder or another file.
+std::optional<Result<numerics::TorchLog>> torch_log(const std::string& path) {
+  const auto stat = io::stat_of(path);
+  if (!stat || !stat->regular) return std::nullopt;
+  const auto text = io::read_file(path, kMostLogBytes);
+  if (!text) return Result<numerics::TorchLog>(fail(text.error()));
+  if (!numerics::is_torch_log(*text))
+    return Result<numerics::TorchLog>(
+        fail(Code::kInvalid, path + ": neither a folder nor a log of torch's DebugMode"));
+  auto log = numerics::parse_torch_log(*text);
+  if (!log) return Result<numerics::TorchLog>(fail(Code::kInvalid, path + ": " + log.error().text));
+  return log;
+}
+
+int show_fault(const std::optional<numerics::Fault>& fault, const std::string& text,
+               const std::string& dump, bool as_json);
+
 int show(const std::string& path, bool as_json) {
+  if (const auto log = torch_log(path)) {
+    if (!*log) return failed(log->error().text);
+    const auto fault = numerics::first_fault(**log);
+    return show_fault(fault, fault ? numerics::sentence(*fault) : numerics::healthy_sentence(**log),
+                      path, as_json);
+  }
   const auto dumps = load(path);
   if (!dumps) return failed(dumps.error().text);
   std::optional<numerics::Fault> first;
@@ -116,9 +144,14 @@ int show(const std::string& path, bool as_json) {
     first = std::move(fault);
     where = dump.get();
   }
-  const std::string text = first ? numerics::sentence(*first) : healthy;
+  return show_fault(first, first ? numerics::sentence(*first) : healthy,
+                    where ? where->files().name : dumps->front()->files().name, as_json);
+}
+
+int show_fault(const std::optional<numerics::Fault>& first, const std::string& text,
+               const std::string& dump, bool as_json) {
   if (as_json) {
-    print_json(first, text, where ? where->files().name : dumps->front()->files().name);
+    print_json(first, text, dump);
   } else {
     fmt::print("{}.\n", text);
     if (first) {
@@ -135,6 +168,16 @@ int show(const std::string& path, bool as_json) {
 }
 
 int diff(const std::string& a, const std::string& b, double tolerance) {
+  const auto log = torch_log(a), other_log = torch_log(b);
+  if (log && other_log) {
+    if (!*log) return failed(log->error().text);
+    if (!*other_log) return failed(other_log->error().text);
+    const std::string difference = numerics::first_difference(**log, **other_log, tolerance);
+    fmt::print("{}.\n", difference.empty()
+                            ? fmt::format("The logs agree, in {} calls", (*log)->calls.size())
+                            : difference);
+    return difference.empty() ? 0 : kFaultFound;
+  }
   const auto first = load(a);
   if (!first) return failed(first.error().text);
   const auto second = load(b);

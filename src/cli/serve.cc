@@ -21,7 +21,9 @@
 #include "cli/serve_options.h"
 #include "cli/version.h"
 #include "http/server.h"
+#include "io/remote/clickhouse.h"
 #include "io/remote/remote.h"
+#include "log/team/team_store.h"
 #include "sonde/version.h"
 
 namespace sonde::cli {
@@ -134,10 +136,18 @@ store::Options store_options(const ServeOptions& o, std::vector<store::Options::
   return options;
 }
 
+Result<std::unique_ptr<store::Store>> open_store(const ServeOptions& o,
+                                                 std::vector<store::Options::Root> roots) {
+  if (o.store.empty()) return store::Store::open(store_options(o, std::move(roots)));
+  SONDE_TRY(server, io::ClickHouse::parse(o.store));
+  return team::open_team_store(std::move(server), o.project, store_options(o, {}));
+}
+
 // A capture writes into the log directory and connects to where the asker says: only for people who
 // may do so themselves.
 std::string reason_against_captures(const ServeOptions& o, const Binding& binding,
                                     const http::Access& access) {
+  if (!o.store.empty()) return "this server shows a database and has no log directory to write to";
   if (o.read_only) return "this server was started with --read_only and writes nothing";
   if (!binding.is_loopback && access.token.empty())
     return "this server is open to the network without a token; start it without --auth none";
@@ -147,6 +157,8 @@ std::string reason_against_captures(const ServeOptions& o, const Binding& bindin
 api::Settings settings_of(const ServeOptions& o) {
   api::Settings settings;
   settings.logdir = o.logdir.empty() ? o.logdir_spec : o.logdir;
+  for (const std::string& more : o.more_logdirs) settings.logdir += "," + more;
+  if (const auto server = io::ClickHouse::parse(o.store)) settings.logdir = server->place();
   settings.window_title = o.window_title;
   settings.path_prefix = o.path_prefix;
   settings.samples_per_plugin = o.samples_per_plugin;
@@ -160,7 +172,7 @@ api::Settings settings_of(const ServeOptions& o) {
 }
 
 void say_loaded(const store::Snapshot& snapshot, const std::string& logdir) {
-  if (snapshot.progress.files == 0) {
+  if (snapshot.progress.files == 0 && snapshot.runs.empty()) {
     fmt::print(stderr, "sonde: no event files in '{}' yet; the page fills as soon as they appear\n",
                logdir);
   }
@@ -169,6 +181,8 @@ void say_loaded(const store::Snapshot& snapshot, const std::string& logdir) {
 int run_server(const ServeOptions& o, const Args& args) {
   auto roots = roots_of(o);
   if (const int bad = check_roots(roots); bad != 0) return bad;
+  if (const auto server = io::ClickHouse::parse(o.store); !o.store.empty() && !server)
+    return failed("argument --store: " + server.error().text, 2);
   const auto binding = binding_of(o);
   if (!binding) return failed(binding.error().text, kCannotBind);
   auto access = access_of(o, *binding);
@@ -197,7 +211,7 @@ int run_server(const ServeOptions& o, const Args& args) {
       return failed("argument --allow_connect: " + allowed.error().text, 2);
   }
   settings.is_loopback = binding->is_loopback;
-  auto store = store::Store::open(store_options(o, std::move(roots)));
+  auto store = open_store(o, std::move(roots));
   if (!store) return failed(store.error().text);
   if (o.loads_before_serving) (*store)->wait_loaded();
   ThreadPool pool("split", usable_cores(), kGivesWay);

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "cli/flags.h"
 #include "io/remote/remote.h"
+#include "io/roots.h"
 
 namespace sonde::cli {
 namespace {
@@ -62,8 +63,17 @@ void add_obsolete(Flags& flags) {
 void add_flags(Flags& flags, ServeOptions& o, std::string& port, std::string& reload_task,
                std::optional<bool>& reuse_port, std::optional<bool>& purge,
                std::string& positional) {
-  flags.text("logdir", o.logdir);
+  flags.parsed("logdir", [&o](std::string_view text) -> Result<void> {
+    if (o.logdir.empty()) {
+      o.logdir = text;
+    } else {
+      o.more_logdirs.emplace_back(text);
+    }
+    return {};
+  });
   flags.text("logdir_spec", o.logdir_spec);
+  flags.text("store", o.store);
+  flags.text("project", o.project);
   flags.text("host", o.host);
   flags.on("bind_all", o.bind_all);
   flags.text("port", port);
@@ -138,6 +148,9 @@ Result<void> check(ServeOptions& o) {
   if (!o.logdir.empty() && !o.logdir_spec.empty()) {
     return conflict("give either --logdir or --logdir_spec, not both");
   }
+  if (!o.store.empty() && !(o.logdir.empty() && o.logdir_spec.empty())) {
+    return conflict("give either --store or a log directory, not both");
+  }
   if (!o.host.empty() && o.bind_all) return conflict("give either --host or --bind_all, not both");
   if (!o.path_prefix.empty() && o.path_prefix[0] != '/') {
     return conflict(
@@ -157,7 +170,7 @@ Result<void> check(ServeOptions& o) {
     }
     return {};
   }
-  if (o.logdir.empty() && o.logdir_spec.empty()) {
+  if (o.logdir.empty() && o.logdir_spec.empty() && o.store.empty()) {
     return conflict("give a log directory: sonde LOGDIR, or sonde --logdir LOGDIR");
   }
   return {};
@@ -191,8 +204,12 @@ Result<ServeOptions> parse_serve_options(const Args& args) {
 
 std::vector<store::Options::Root> roots_of(const ServeOptions& options) {
   std::vector<store::Options::Root> roots;
+  if (!options.store.empty()) return roots;
   if (options.logdir_spec.empty()) {
-    roots.push_back({"", home_expanded(options.logdir)});
+    std::vector<std::string> typed = {home_expanded(options.logdir)};
+    for (const std::string& more : options.more_logdirs) typed.push_back(home_expanded(more));
+    for (io::ScanRoot& root : io::named_roots(typed))
+      roots.push_back({std::move(root.name), std::move(root.path)});
     return roots;
   }
   for (const std::string_view part : split(options.logdir_spec, ',')) {

@@ -13,7 +13,9 @@ namespace sonde::cli {
 
 struct ServeOptions {
   std::string logdir, logdir_spec;
-  std::string host;  // empty: loopback
+  std::vector<std::string> more_logdirs;   // --logdir given again
+  std::string store, project = "default";  // a team's tables instead of a log directory
+  std::string host;                        // empty: loopback
   bool bind_all = false;
   int64_t port = 6006;
   bool port_is_default = true;  // 6006 and upward until one is free

@@ -28,7 +28,8 @@ constexpr std::string_view kHelp =
   sonde whatif --data test.csv --label y --model model.onnx
 
   --data FILE            CSV, JSON lines, a JSON array, TFRecord of tf.train.Example or
-                         SequenceExample, NPZ; gzip too; a pattern with * in the last part
+                         SequenceExample, NPZ, Parquet; gzip too; a pattern with * in the
+                         last part
   --label COLUMN         the truth
   --positive VALUE       the value of it that the score speaks of (default: 1, yes, true ...)
   --predictions WHAT     a column of scores, or a second file; may be repeated for one model's
@@ -127,7 +128,7 @@ int start_python(const Options& o) {
   if (std::system(check.c_str()) != 0)
     return failed(
         fmt::format("a model in a file is run by Python: {} needs onnxruntime and sonde; install "
-                    "them with: {} -m pip install onnxruntime sonde",
+                    "them with: {} -m pip install onnxruntime sonde-board",
                     python, python));
   Args args{python, "-m", "sonde.whatif", "--model", o.model, "--data", o.data};
   const auto add = [&](std::string_view flag, const std::string& value) {

@@ -44,11 +44,10 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     wait_at_most(shared_.options.head_timeout);
     if constexpr (kTls) {
       state_ = State::kHandshake;
-      stream_.async_handshake(TlsStream::server, [this, self = self()](const ErrorCode& error) {
-        if (is_closed()) return;
-        if (error) return close();
-        become_idle();
-      });
+      stream_.async_handshake(TlsStream::server, guarded([this](const ErrorCode& error) {
+                                if (error) return close();
+                                become_idle();
+                              }));
     } else {
       become_idle();
     }
@@ -116,6 +115,17 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 
   auto self() { return this->shared_from_this(); }
   bool is_closed() const { return state_ == State::kClosed; }
+
+  // A handler of this connection. It is not called when the connection was closed meanwhile; what
+  // it throws closes this connection and no other.
+  template <class Fn>
+  auto guarded(Fn fn) {
+    return [this, self = self(), fn = std::move(fn)](auto&&... args) mutable -> void {
+      if (is_closed()) return;
+      loop_.serve(*this, [&] { fn(std::forward<decltype(args)>(args)...); });
+    };
+  }
+
   auto& socket() { return stream_.lowest_layer(); }
   void wait_at_most(milliseconds time) { deadline_ = Clock::now() + time; }
   void wait_for_ever() { deadline_ = Clock::time_point::max(); }
@@ -152,22 +162,21 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     if constexpr (kTls) {
       if (buffer_.empty()) buffer_.resize(16 << 10);
       stream_.async_read_some(asio::buffer(buffer_),
-                              [this, self = self()](const ErrorCode& error, size_t size) {
-                                if (is_closed()) return;
+                              guarded([this](const ErrorCode& error, size_t size) {
                                 if (error) return close();
                                 received({buffer_.data(), size});
-                              });
+                              }));
     } else {
-      stream_.async_wait(Socket::wait_read, [this, self = self()](const ErrorCode& error) {
-        if (is_closed()) return;
-        if (error) return close();
-        thread_local const auto bytes = std::make_unique<char[]>(kReadBytes);
-        ErrorCode failure;
-        const size_t size = stream_.read_some(asio::buffer(bytes.get(), kReadBytes), failure);
-        if (failure == asio::error::would_block) return read();
-        if (failure) return close();
-        received({bytes.get(), size});
-      });
+      stream_.async_wait(Socket::wait_read, guarded([this](const ErrorCode& error) {
+                           if (error) return close();
+                           thread_local const auto bytes = std::make_unique<char[]>(kReadBytes);
+                           ErrorCode failure;
+                           const size_t size =
+                               stream_.read_some(asio::buffer(bytes.get(), kReadBytes), failure);
+                           if (failure == asio::error::would_block) return read();
+                           if (failure) return close();
+                           received({bytes.get(), size});
+                         }));
     }
   }
 
@@ -271,11 +280,10 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     wait_for_ever();
     delay_ = std::make_unique<asio::steady_timer>(loop_.context(), exchange_.delay);
     delay_->async_wait(
-        [this, self = self(), reply = std::make_shared<Reply>(std::move(reply))](const ErrorCode&) {
-          if (is_closed()) return;
+        guarded([this, reply = std::make_shared<Reply>(std::move(reply))](const ErrorCode&) {
           delay_.reset();
           send(std::move(*reply));
-        });
+        }));
   }
 
   void dispatch() {
@@ -294,7 +302,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
           if (outcome->queue) outcome->queue->close();
           return;
         }
-        deliver(std::move(*outcome));
+        loop_.serve(*this, [&] { deliver(std::move(*outcome)); });
       });
     });
   }
@@ -303,8 +311,13 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void hand_over(ThreadPool& pool, Fn fn) {
     Metrics& metrics = shared_.site.metrics();
     metrics.jobs.fetch_add(1, std::memory_order_relaxed);
-    pool.run([&metrics, fn = std::move(fn)] {
-      fn();
+    pool.run([this, self = self(), &metrics, fn = std::move(fn)] {
+      try {
+        fn();
+      } catch (const std::exception& error) {
+        log::error("answering {}: {}", exchange_.request.path, error.what());
+        asio::post(loop_.context(), guarded([this] { close(); }));
+      }
       metrics.jobs.fetch_sub(1, std::memory_order_relaxed);
     });
   }
@@ -316,7 +329,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     if (outcome.reply.events && !outcome.reply.head_only) {
       outcome.queue =
           std::make_shared<EventQueue>(loop_.context(), [weak = this->weak_from_this()] {
-            if (const auto connection = weak.lock()) connection->drain_events();
+            if (const auto connection = weak.lock())
+              connection->guarded([&] { connection->drain_events(); })();
           });
       outcome.subscription = outcome.reply.events->open(
           [queue = outcome.queue](std::string text) { return queue->push(std::move(text)); });
@@ -375,24 +389,22 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 
   void write() {
     if constexpr (kTls) {
-      stream_.async_write_some(slice(), [this, self = self()](const ErrorCode& error, size_t size) {
-        if (is_closed()) return;
-        if (error) return close();
-        wrote(size);
-        if (first_.empty() && second_.empty()) return written();
-        write();
-      });
+      stream_.async_write_some(slice(), guarded([this](const ErrorCode& error, size_t size) {
+                                 if (error) return close();
+                                 wrote(size);
+                                 if (first_.empty() && second_.empty()) return written();
+                                 write();
+                               }));
     } else {
       ErrorCode failure;
       const size_t size = stream_.write_some(slice(), failure);
       if (failure && failure != asio::error::would_block) return close();
       wrote(failure ? 0 : size);
       if (first_.empty() && second_.empty()) return written();
-      stream_.async_wait(Socket::wait_write, [this, self = self()](const ErrorCode& error) {
-        if (is_closed()) return;
-        if (error) return close();
-        write();
-      });
+      stream_.async_wait(Socket::wait_write, guarded([this](const ErrorCode& error) {
+                           if (error) return close();
+                           write();
+                         }));
     }
   }
 
@@ -420,11 +432,10 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 
   // Goes on with what has been read already, in its turn after others.
   void resume() {
-    asio::post(loop_.context(), [this, self = self()] {
-      if (is_closed()) return;
-      const std::string rest = std::exchange(inbox_, {});
-      advance(rest);
-    });
+    asio::post(loop_.context(), guarded([this] {
+                 const std::string rest = std::exchange(inbox_, {});
+                 advance(rest);
+               }));
   }
 
   void finish_exchange() {
@@ -462,13 +473,12 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
         log::error("streaming {}: {}", exchange_.request.path, error.what());
         is_broken = true;
       }
-      asio::post(loop_.context(), [this, self, text, is_last, is_broken] {
-        if (is_closed()) return;
-        if (is_broken) return close();  // a body without its end tells the client
-        outbox_ = framed(std::move(*text));
-        if (is_last && reply_.chunked) outbox_ += "0\r\n\r\n";
-        start_writing(is_last ? After::kLastPiece : After::kPiece, outbox_, {});
-      });
+      asio::post(loop_.context(), guarded([this, text, is_last, is_broken] {
+                   if (is_broken) return close();  // a body without its end tells the client
+                   outbox_ = framed(std::move(*text));
+                   if (is_last && reply_.chunked) outbox_ += "0\r\n\r\n";
+                   start_writing(is_last ? After::kLastPiece : After::kPiece, outbox_, {});
+                 }));
     });
   }
 
@@ -503,9 +513,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     discarded_ = 0;
     wait_at_most(kLingerTime);
     if constexpr (kTls) {
-      stream_.async_shutdown([this, self = self()](const ErrorCode&) {
-        if (!is_closed()) close();
-      });
+      stream_.async_shutdown(guarded([this](const ErrorCode&) { close(); }));
     } else {
       ErrorCode error;
       stream_.shutdown(Socket::shutdown_send, error);

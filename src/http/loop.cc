@@ -4,18 +4,35 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
+
 namespace sonde::http {
 
 void Loop::run() {
   while (!context_.stopped()) {
-    const bool is_needed = shared_.site.metrics().jobs.load(std::memory_order_relaxed) > 0;
-    if (is_needed || !shared_.has_spare_core) spin_policy_.end();
-    if (spin_policy_.is_awake() && spin_policy_.keep_spinning(Session::Clock::now())) {
-      context_.poll();
-    } else {
-      context_.run_one();
+    try {
+      turn();
+    } catch (const std::exception& error) {
+      log::error("event loop: {}", error.what());
+    } catch (...) {
+      log::error("event loop: {}", kUnknown);
     }
   }
+}
+
+void Loop::turn() {
+  const bool is_needed = shared_.site.metrics().jobs.load(std::memory_order_relaxed) > 0;
+  if (is_needed || !shared_.has_spare_core) spin_policy_.end();
+  if (spin_policy_.is_awake() && spin_policy_.keep_spinning(Session::Clock::now())) {
+    context_.poll();
+  } else {
+    context_.run_one();
+  }
+}
+
+void Loop::give_up(Session& session, std::string_view why) {
+  log::error("connection closed: {}", why);
+  session.close();
 }
 
 bool Loop::add(std::shared_ptr<Session> session) {
@@ -24,12 +41,13 @@ bool Loop::add(std::shared_ptr<Session> session) {
     return false;
   }
   sessions_.push_back(std::move(session));
-  Session& added = *sessions_.back();
+  const std::shared_ptr<Session> kept = sessions_.back();  // start() may close it
+  Session& added = *kept;
   added.place_ = std::prev(sessions_.end());
   shared_.site.metrics().connections.fetch_add(1, std::memory_order_relaxed);
   shared_.site.metrics().open_connections.fetch_add(1, std::memory_order_relaxed);
   if (!ticking_) tick();
-  added.start();
+  serve(added, [&] { added.start(); });
   return true;
 }
 
@@ -77,7 +95,7 @@ void Loop::tick() {
     if (error) return;
     const auto now = Session::Clock::now();
     const std::vector<std::shared_ptr<Session>> all(sessions_.begin(), sessions_.end());
-    for (const auto& session : all) session->tick(now);
+    for (const auto& session : all) serve(*session, [&] { session->tick(now); });
     tick();
   });
 }

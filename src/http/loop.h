@@ -4,9 +4,11 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <exception>
 #include <list>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "base/thread_pool.h"
 #include "http/server.h"
@@ -47,7 +49,9 @@ class Loop {
   boost::asio::io_context& context() { return context_; }
   Shared& shared() { return shared_; }
 
-  void run();  // on the loop's thread, until the context is stopped
+  // On the loop's thread, until the context is stopped. What a handler throws (memory, a library)
+  // is logged, and the loop goes on.
+  void run();
   SpinPolicy& spin_policy() { return spin_policy_; }
 
   // On the loop's thread. A full loop makes room by closing the connection idle for longest; when
@@ -59,8 +63,23 @@ class Loop {
   size_t busy() const;
   void close_all();
 
+  // Calls fn for the session. What it throws costs this session and no other.
+  template <class Fn>
+  void serve(Session& session, Fn&& fn) {
+    try {
+      fn();
+    } catch (const std::exception& error) {
+      give_up(session, error.what());
+    } catch (...) {
+      give_up(session, kUnknown);
+    }
+  }
+
  private:
+  static constexpr const char* kUnknown = "something that is no std::exception was thrown";
+  void turn();  // waits for handlers and calls them
   void tick();
+  static void give_up(Session& session, std::string_view why);
 
   Shared& shared_;
   boost::asio::io_context context_{1};

@@ -218,13 +218,12 @@ void Server::Impl::accept(Acceptor& acceptor) {
                             });
                             return;
                           }
-                          if (!error) {
-                            auto shared_socket = std::make_shared<NativeSocket>(std::move(socket));
-                            asio::post(loop.context(), [this, &loop, shared_socket] {
-                              add(std::move(*shared_socket), loop);
-                            });
-                          }
-                          accept(acceptor);
+                          accept(acceptor);  // first: what is thrown below costs one connection
+                          if (error) return;
+                          auto shared_socket = std::make_shared<NativeSocket>(std::move(socket));
+                          asio::post(loop.context(), [this, &loop, shared_socket] {
+                            add(std::move(*shared_socket), loop);
+                          });
                         });
 }
 
@@ -257,7 +256,13 @@ void Server::start(Site& site) {
   s.work.push_back(asio::make_work_guard(s.accepting));
   s.threads.emplace_back([&s] {
     name_this_thread("accept");
-    s.accepting.run();
+    while (!s.accepting.stopped()) {
+      try {
+        s.accepting.run();
+      } catch (const std::exception& error) {
+        log::error("accepting connections: {}", error.what());
+      }
+    }
   });
 }
 

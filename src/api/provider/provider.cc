@@ -1,10 +1,12 @@
 #include "api/provider/provider.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <set>
 
+#include "api/provider/newest_points.h"
 #include "api/provider/question.h"
 #include "api/provider/tensor_value.h"
 #include "api/tensorboard/blobs.h"
@@ -81,34 +83,6 @@ void put_metadata(wire::Encoder& encoder, const store::Metadata& metadata) {
   encoder.varint(4, static_cast<uint64_t>(metadata.data_class));
 }
 
-// Step and wall time of the newest point; nothing when the series has none.
-struct Newest {
-  Step step = 0;
-  double wall_time = 0;
-};
-
-std::optional<Newest> newest_of(const store::Series& series) {
-  // A tag whose points a restart has superseded stays in the list.
-  const auto view =
-      series.size(store::View::kNewest) > 0 ? store::View::kNewest : store::View::kAll;
-  std::optional<Newest> newest;
-  const auto take = [&](Step step, double wall_time) {
-    if (!newest) newest = {step, wall_time};
-    newest->step = std::max(newest->step, step);
-    newest->wall_time = std::max(newest->wall_time, wall_time);
-  };
-  for (const store::Range& range : series.ranges(view)) {
-    if (series.is_scalar()) {
-      series.blocks(range, [&](const store::ScalarBlock& block) {
-        for (size_t i = 0; i < block.size(); ++i) take(block.steps[i], block.wall_times[i]);
-      });
-    } else {
-      for (const store::BlobPoint& point : series.points(range)) take(point.step, point.wall_time);
-    }
-  }
-  return newest;
-}
-
 // {run_name = 1, tags = 2 [{tag_name = 1, <body> = 2}]} for each run that has such series;
 // body(out, run, series) appends its message and returns false to leave the series out.
 template <class Body>
@@ -138,16 +112,23 @@ Messages for_each_series(const Context& context, const Question& question, DataC
   return one(std::move(out));
 }
 
+std::shared_ptr<const NewestPoints> newest_in(const Context& context,
+                                              const store::RunSnapshot& run) {
+  return context.services.memo().get<NewestPoints>(
+      fmt::format("provider/newest/{}", static_cast<uint32_t>(run.id)), run.revision,
+      [&](const NewestPoints* earlier) { return newest_points(run, earlier); });
+}
+
 Result<Messages> list_series(const Context& context, Bytes message, DataClass data_class) {
   SONDE_TRY(const question, parse_question(message));
   return for_each_series(
       context, question, data_class,
       [&](std::string& out, const store::RunSnapshot& run, const store::Series& series) {
         wire::Encoder encoder(out);
-        const auto newest = newest_of(series);
-        if (!newest) return false;
-        encoder.varint(1, static_cast<uint64_t>(newest->step));
-        encoder.real(2, newest->wall_time);
+        const NewestPoint& newest = newest_in(context, run)->at(series.tag());
+        if (newest.size == 0) return false;
+        encoder.varint(1, static_cast<uint64_t>(newest.step));
+        encoder.real(2, newest.wall_time);
         const bool has_length = data_class == DataClass::kBlobSequence;
         if (has_length) {
           encoder.varint(3, query::longest(series, *tensorboard::lengths_of(context, run, series)));

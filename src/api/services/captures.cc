@@ -46,6 +46,8 @@ void add_traced_runs(const Context& context, std::vector<Captures::Entry>& entri
       if (series->metadata().plugin != "graph_tagged_run_metadata" || series->size() == 0) continue;
       for (const store::BlobPoint& point : series->points({0, series->size()})) {
         const auto file = static_cast<size_t>(point.where.file);
+        // A database names files that are not among those of this machine.
+        if (file >= snapshot->files.size() || !snapshot->files[file]) continue;
         const std::string& path = snapshot->files[file]->path;
         const bool known = std::any_of(files.files.begin(), files.files.end(),
                                        [&](const auto& f) { return f.path == path; });

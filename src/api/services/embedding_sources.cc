@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "api/services/found_folders.h"
 #include "io/file.h"
 #include "io/remote/remote.h"
 #include "io/scan.h"
@@ -39,7 +40,7 @@ Places places_of_runs(const Context& context, const store::Snapshot& snapshot) {
   bool has_root = false;
   const auto& roots = context.store.options().roots;
   for (const auto& run : snapshot.runs) {
-    if (io::is_remote(run->folder)) continue;
+    if (io::is_address(run->folder)) continue;
     for (const auto& root : roots) {
       if (run->folder.starts_with(root.path)) {
         places.push_back(place_of(run->name, run->folder, root.path));
@@ -49,7 +50,7 @@ Places places_of_runs(const Context& context, const store::Snapshot& snapshot) {
     has_root = has_root || run->name == ".";
   }
   // The log directory itself counts even when it holds no event file.
-  if (!has_root && roots.size() == 1 && !io::is_remote(roots[0].path))
+  if (!has_root && roots.size() == 1 && !io::is_address(roots[0].path))
     places.push_back(place_of(".", roots[0].path, roots[0].path));
   return places;
 }
@@ -58,7 +59,8 @@ Places places_of_runs(const Context& context, const store::Snapshot& snapshot) {
 // while, so this is done once in thirty seconds.
 Places places_without_events(const Context& context) {
   Places places;
-  for (const io::NamedFolder& folder : *context.store.folders()) {
+  const auto folders = found_folders(context);
+  for (const io::NamedFolder& folder : *folders) {
     if (folder.path.ends_with(kAssets)) continue;  // belongs to the folder above
     const bool has_config =
         io::stat_of(folder.path + "/projector_config.pbtxt").has_value() ||

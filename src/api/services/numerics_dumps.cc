@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "api/services/found_folders.h"
+
 namespace sonde::api {
 namespace {
 
@@ -25,7 +27,7 @@ NumericsDumps::Listing NumericsDumps::list(const Context& context) {
   if (looked_ != std::chrono::steady_clock::time_point{} && now - looked_ < kLookAgain)
     return listing_;
   Listing fresh;
-  for (numerics::DumpFiles& files : numerics::dumps_in(*context.store.folders(), &fresh.problems)) {
+  for (numerics::DumpFiles& files : numerics::dumps_in(*found_folders(context), &fresh.problems)) {
     std::shared_ptr<numerics::Dump> dump;
     for (const auto& known : listing_.dumps) {
       if (is_same(known->files(), files)) dump = known;

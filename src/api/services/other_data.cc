@@ -6,6 +6,7 @@
 
 #include "api/services/captures.h"
 #include "api/services/embedding_sources.h"
+#include "api/services/found_folders.h"
 #include "io/file.h"
 #include "io/scan.h"
 
@@ -73,7 +74,7 @@ std::vector<OtherData> other_data(const Context& context, const store::Snapshot&
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   const auto mark = static_cast<uint64_t>(now / kLookAgain) * 1'000'003 + snapshot.runs.size();
   const auto dumps = context.services.memo().get<List>(
-      "other_data/dumps", mark, [&](const List*) { return dumps_in(*context.store.folders()); });
+      "other_data/dumps", mark, [&](const List*) { return dumps_in(*found_folders(context)); });
   list.insert(list.end(), dumps->begin(), dumps->end());
   if (list.size() > kMostOtherData) list.resize(kMostOtherData);
   return list;

@@ -28,7 +28,7 @@ Result<Recording> Recordings::start(const Context& context, remote::Plan plan,
     return fail(
         Code::kNotFound,
         fmt::format("there is no log directory named '{}'; GET profile/capture lists them", root));
-  if (io::is_remote(chosen->path))
+  if (io::is_address(chosen->path))
     return fail(Code::kUnsupported, "a capture cannot be written to " + chosen->path +
                                         "; serve a local log directory to record into it");
   plan.logdir = chosen->path;

@@ -60,7 +60,7 @@ SidecarFile::SidecarFile(const store::Options& options, const Settings& settings
   const std::string& wish = settings.sidecar;
   // Several roots have no common folder to put it in.
   const bool own =
-      wish.empty() && options.roots.size() == 1 && !io::is_remote(options.roots[0].path);
+      wish.empty() && options.roots.size() == 1 && !io::is_address(options.roots[0].path);
   if (own) path_ = options.roots[0].path + "/.sonde/sidecar.json";
   if (!wish.empty() && wish != "off") path_ = wish + "/sidecar.json";
   const bool kept_there = own && ::access(path_.c_str(), F_OK) == 0;

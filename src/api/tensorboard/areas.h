@@ -21,5 +21,6 @@ std::span<const Route> custom_scalars_area();
 std::span<const Route> mesh_area();
 std::span<const Route> debugger_area();
 std::span<const Route> profile_area();  // sessions only
+std::span<const Route> whatif_area();
 
 }  // namespace sonde::api::tensorboard

@@ -1,6 +1,7 @@
 #include "api/tensorboard/blobs.h"
 
 #include "api/tensorboard/shared.h"
+#include "codec/base64.h"
 #include "codec/json_read.h"
 #include "log/event/blob.h"
 
@@ -23,24 +24,6 @@ std::string base64url(std::string_view bytes) {
   return out;
 }
 
-std::optional<std::string> from_base64url(std::string_view text) {
-  while (text.ends_with('=')) text.remove_suffix(1);
-  std::string out;
-  uint32_t word = 0, bits = 0;
-  for (const char c : text) {
-    const size_t value = kAlphabet.find(c);
-    if (value == std::string_view::npos) return std::nullopt;
-    word = word << 6 | static_cast<uint32_t>(value);
-    bits += 6;
-    if (bits >= 8) {
-      bits -= 8;
-      out.push_back(static_cast<char>(word >> bits & 255));
-    }
-  }
-  if (bits >= 6) return std::nullopt;
-  return out;
-}
-
 }  // namespace
 
 std::string encode(const BlobKey& key) {
@@ -59,7 +42,7 @@ Result<BlobKey> decode_blob_key(std::string_view text) {
     return fail(Code::kInvalid, "failed to parse blob key: " + std::string(why) + ": " +
                                     std::string(text.substr(0, 100)));
   };
-  const auto decoded = from_base64url(text);
+  const auto decoded = from_base64(text);
   if (!decoded) return bad("not base64");
   const auto json = read_json(*decoded);
   if (!json || !json->is_array()) return bad("not a list");

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "api/services/recordings.h"
+#include "api/tensorboard/shared.h"
 #include "base/strings.h"
 #include "codec/json.h"
 
@@ -18,18 +19,6 @@ Answer said(int status, std::string_view key, std::string_view text) {
   JsonWriter json(answer.body);
   json.object([&] { json.key(key).string(text); });
   return answer;
-}
-
-// xprof takes this request by GET, which a page elsewhere could make a browser send by a link or,
-// where browsers say nothing of where a request comes from, by a picture.
-bool is_from_elsewhere(const Request& request) {
-  const std::string_view site = request.header("sec-fetch-site");
-  if (!site.empty() && site != "same-origin" && site != "none") return true;
-  std::string_view referer = request.header("referer");
-  const size_t scheme = referer.find("://");
-  if (scheme == std::string_view::npos) return false;
-  referer.remove_prefix(scheme + 3);
-  return referer.substr(0, referer.find('/')) != request.header("host");
 }
 
 Result<int64_t> number(const Request& request, std::string_view name, int64_t otherwise) {

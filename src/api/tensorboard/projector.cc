@@ -133,7 +133,7 @@ Result<std::string> file_of(const Wanted& wanted, const std::string& path, std::
 }
 
 // The first `rows` lines; a first line with a tab is a header and does not count.
-std::string first_lines(std::string text, uint64_t rows) {
+std::string first_lines(const std::string& text, uint64_t rows) {
   if (rows == 0) return text;
   const size_t first_end = std::min(text.find('\n'), text.size());
   const bool has_header =
@@ -144,8 +144,7 @@ std::string first_lines(std::string text, uint64_t rows) {
     at = std::min(text.find('\n', at), text.size() - 1) + 1;
     --left;
   }
-  text.resize(at);
-  return text;
+  return text.substr(0, at);
 }
 
 Answer metadata(const Context& context, const Request& request) {
@@ -154,7 +153,7 @@ Answer metadata(const Context& context, const Request& request) {
   const pj::Embedding* embedding = wanted.source->find(wanted.name);
   auto text = file_of(wanted, embedding ? embedding->metadata_path : "", "metadata");
   if (!text) return bad_request(text.error().text);
-  return blob(first_lines(std::move(*text), wanted.rows), "text/plain; charset=utf-8");
+  return blob(first_lines(*text, wanted.rows), "text/plain; charset=utf-8");
 }
 
 Answer bookmarks(const Context& context, const Request& request) {

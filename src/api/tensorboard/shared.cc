@@ -237,4 +237,14 @@ std::string python_float(double value) {
   return out;
 }
 
+bool is_from_elsewhere(const Request& request) {
+  const std::string_view site = request.header("sec-fetch-site");
+  if (!site.empty() && site != "same-origin" && site != "none") return true;
+  std::string_view referer = request.header("referer");
+  const size_t scheme = referer.find("://");
+  if (scheme == std::string_view::npos) return false;
+  referer.remove_prefix(scheme + 3);
+  return referer.substr(0, referer.find('/')) != request.header("host");
+}
+
 }  // namespace sonde::api::tensorboard

@@ -41,6 +41,10 @@ std::string python_name(std::optional<std::string_view> text);
 std::optional<int64_t> integer_of(std::string_view text);
 uint64_t samples(const Context& context, std::string_view plugin, uint64_t otherwise);
 
+// Whether a page of another site made the browser send this. Some routes of TensorBoard change things
+// by GET, which a link or, where browsers do not say where a request comes from, a picture can send.
+bool is_from_elsewhere(const Request& request);
+
 // --- series
 bool belongs(const store::Series& series, store::DataClass data_class, std::string_view plugin);
 const store::Series* find_series(const store::Snapshot& snapshot, std::string_view run,

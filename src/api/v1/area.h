@@ -29,6 +29,7 @@ std::span<const Route> mesh_routes();          // mesh
 std::span<const Route> numerics_routes();      // numerics
 std::span<const Route> pr_curve_routes();      // pr_curves
 std::span<const Route> profile_routes();       // profile/sessions, tools, report, rows
+std::span<const Route> run_about_routes();     // run
 std::span<const Route> run_routes();           // info, runs, tags, reload
 std::span<const Route> sample_table_routes();  // tables
 std::span<const Route> sidecar_routes();       // sidecar

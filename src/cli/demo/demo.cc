@@ -1,4 +1,4 @@
-// `sonde demo DIR`: trains two small models and logs as a training program does, so that every
+// `sonde demo DIR`: trains small models and logs as a training program does, so that every
 // dashboard has something real to show. Takes a few seconds.
 #include "cli/demo/demo.h"
 
@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::string_view kHelp =
     "usage: sonde demo DIR [--seed N]\n\n"
-    "Trains small networks on generated digits and half circles and logs everything the\n"
-    "dashboards can show into DIR. Look at it with: sonde --logdir DIR\n";
+    "Trains small networks on generated digits, half circles and loans and a policy that adds\n"
+    "numbers, and logs everything the dashboards can show into DIR.\n"
+    "Look at it with: sonde --logdir DIR\n";
 
 }  // namespace
 
@@ -44,8 +45,12 @@ int demo(const Args& args) {
   std::filesystem::create_directories(folder, error);
   if (!std::filesystem::is_directory(folder, error))
     return failed("cannot make the directory " + folder + (error ? ": " + error.message() : ""), 1);
+  const ProcessMetrics metrics(folder + "/rollouts");
   train_digits(folder + "/digits", seed);
   train_moons(folder + "/moons", seed);
+  train_loans(folder + "/loans", seed);
+  train_rollouts(folder + "/rollouts", seed);
+  write_alert_rules(folder);
   return 0;
 }
 

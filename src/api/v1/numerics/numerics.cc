@@ -216,7 +216,7 @@ Answer traces(const Context& context, const Request& request) {
         json.key("slot").number(traced.slot);
         json.key("step").number(uint64_t{row.step});
         json.key("wall").number(row.wall_time);
-        json.key("mode").string(numerics::name_of(row.mode));
+        json.key("mode").string(numerics::name_of(row.mode()));
         const auto detail = reader.trace(traced.file, row.offset);
         json.key("device").string(detail ? std::string_view(detail->device_name) : "");
         numerics::Health unread;
@@ -286,7 +286,7 @@ Answer map(const Context& context, const Request& request) {
           });
           json.key("zeros").array([&] {
             for (const auto& cell : row.cells)
-              cell.zeros == 255 ? json.null() : json.number(static_cast<double>(cell.zeros) / 254);
+              std::isnan(cell.zeros) ? json.null() : json.number(cell.zeros);
           });
           json.key("bad").array([&] {
             for (const auto& cell : row.cells)

@@ -231,6 +231,17 @@ void write_head(JsonWriter& json, const Context& context, uint64_t revision,
   });
 }
 
+std::vector<const store::Series*> series_of(const query::Question& question) {
+  std::vector<const store::Series*> all;
+  const auto add = [&](const query::Item& item) {
+    all.push_back(item.series);
+    if (item.x_series) all.push_back(item.x_series);
+  };
+  std::ranges::for_each(question.items, add);
+  for (const auto& set : question.groups) std::ranges::for_each(set.members, add);
+  return all;
+}
+
 Answer columns(const Context& context, const Request& request) {
   SONDE_ANSWER(body, object_of(request));
   const auto snapshot = context.store.snapshot();
@@ -241,6 +252,7 @@ Answer columns(const Context& context, const Request& request) {
   std::string etag = etag_of(context, asked.mark + to_text(body));
   if (known_etag == etag) return unchanged(snapshot->revision, std::move(etag));
 
+  context.store.prepare(series_of(asked.question));
   SONDE_ANSWER(const picture, query::columns(asked.question, context.pool));
   const std::string xscale = text_in(body, "xscale", "linear").value_or("linear");
   std::string file = query::column_file(picture.columns, [&](JsonWriter& json) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "api/v1/area.h"
 #include "api/v1/support.h"
@@ -169,6 +170,9 @@ Answer table_answer(const Context& context, const TableRows& rows, const JsonVal
     data[c].reserve(page.rows.size());
     for (const size_t row : page.rows) data[c].push_back(rows.cell(row, shown[c]));
   });
+  const auto declared = describes_params && !body.find("columns")
+                            ? rows.declared(shown)
+                            : std::map<std::string, Declared>{};
   std::string text;
   JsonWriter json(text);
   json.object([&] {
@@ -190,6 +194,11 @@ Answer table_answer(const Context& context, const TableRows& rows, const JsonVal
             write_domain(json, rows.params().names[column.param]);
           } else if (describes_params) {
             json.key("source").string(column.kind == Kind::kMetric ? "metric" : "run");
+          }
+          if (const auto said = declared.find(column.id); said != declared.end()) {
+            json.key("declared").number(said->second.place);
+            json.key("title").string(said->second.display_name);
+            json.key("description").string(said->second.description);
           }
         });
       }

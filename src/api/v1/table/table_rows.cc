@@ -32,6 +32,11 @@ constexpr Name kFixed[] = {
     {"tags", Kind::kTags},         {"hidden", Kind::kHidden},     {"colour", Kind::kColour},
     {"status", Kind::kStatus},     {"group", Kind::kGroup}};
 
+// A metric of a run below the session, as columns name it: "validation.loss".
+std::string tag_of(const query::hparams::MetricName& metric) {
+  return metric.group.empty() ? metric.tag : fmt::format("{}.{}", metric.group, metric.tag);
+}
+
 Cell time_cell(double seconds) { return std::isnan(seconds) ? Cell{} : Cell::of(seconds); }
 
 RowList list_rows(const store::Snapshot& snapshot, std::shared_ptr<const query::ParamIndex> params,
@@ -155,6 +160,15 @@ std::vector<TableColumn> TableRows::all_columns() const {
     for (const std::string_view path : below)
       tags.push_back(path.empty() ? std::string(tag) : fmt::format("{}.{}", path, tag));
   }
+  if (params_->declared) {  // no run may have logged it yet
+    for (const auto& metric : params_->declared->metrics) {
+      if (metric.name.tag.empty()) continue;
+      const std::string named = tag_of(metric.name);
+      if (std::find(tags.begin(), tags.end(), named) == tags.end() &&
+          std::find(tags.begin(), tags.end(), metric.name.tag) == tags.end())
+        tags.push_back(named);
+    }
+  }
   std::sort(tags.begin(), tags.end(),
             [](std::string_view a, std::string_view b) { return natural_compare(a, b) < 0; });
   for (const std::string& tag : tags) {
@@ -164,6 +178,23 @@ std::vector<TableColumn> TableRows::all_columns() const {
                        {tag, query::MetricSpec::What::kLast, {}}});
   }
   return columns;
+}
+
+std::map<std::string, Declared> TableRows::declared(const std::vector<TableColumn>& shown) const {
+  std::map<std::string, Declared> found;
+  if (!params_->declared) return found;
+  std::set<std::string_view> ids;
+  for (const TableColumn& column : shown) ids.insert(column.id);
+  uint32_t place = 0;
+  for (const auto& hparam : params_->declared->hparams)
+    found.emplace("hparam:" + hparam.name,
+                  Declared{hparam.display_name, hparam.description, place++});
+  for (const auto& metric : params_->declared->metrics) {
+    const std::string named = fmt::format("metric:{}:last", tag_of(metric.name));
+    found.emplace(ids.contains(named) ? named : fmt::format("metric:{}:last", metric.name.tag),
+                  Declared{metric.display_name, metric.description, place++});
+  }
+  return found;
 }
 
 std::string_view TableRows::path_below(const TableRow& row, size_t session, size_t run) const {

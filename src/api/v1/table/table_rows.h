@@ -2,6 +2,7 @@
 // stands in a cell. A row is a run, a session (runs that share a configuration) or a group of them.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,6 +64,12 @@ struct RowList {
 };
 enum class Aggregate : uint8_t { kMean, kMedian, kMin, kMax };
 
+// What the writer of an experiment said about a column.
+struct Declared {
+  std::string display_name, description;
+  uint32_t place = 0;  // among all that were declared
+};
+
 class TableRows {
  public:
   TableRows(const Context& context, std::shared_ptr<const store::Snapshot> snapshot, RowKind kind,
@@ -74,10 +81,12 @@ class TableRows {
   const store::Snapshot& snapshot() const { return *snapshot_; }
 
   Result<TableColumn> column(std::string_view id) const;
-  // Name, every hyper-parameter, the last value of every scalar tag. A tag that several runs of a
-  // session have is a column a run, "metric:validation.loss:last" (the run's path below the
-  // session, as TensorBoard names it).
+  // Name, every hyper-parameter, the last value of every scalar tag and of every declared metric. A
+  // tag that several runs of a session have is a column a run, "metric:validation.loss:last" (the
+  // run's path below the session, as TensorBoard names it).
   std::vector<TableColumn> all_columns() const;
+  // By column id, for the columns that a writer declared.
+  std::map<std::string, Declared> declared(const std::vector<TableColumn>& shown) const;
   query::Cell cell(size_t row, const TableColumn& column) const;
 
   void aggregate_by(Aggregate aggregate, std::optional<query::MetricSpec> chooser);
