@@ -21,7 +21,7 @@ const { chromium } = require("playwright-core");
 const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const PROGRAM = process.env.SONDE_BINARY ?? join(ROOT, "build/release/sonde");
 
-const PATIENCE_MS = 60_000; // a condition that has not come true by then never will
+const PATIENCE_MS = Number(process.env.PATIENCE_MS ?? 60_000); // a condition that has not come true by then never will
 
 const tests = [];
 const cleanups = [];
@@ -184,14 +184,16 @@ export function numberOf(text) {
   return plain === "∞" ? Infinity : plain === "-∞" ? -Infinity : Number(plain);
 }
 
-/** Serious and critical findings of axe; run by evaluate, because the page's CSP forbids script tags. */
-export async function axe(page) {
+/** Findings of axe, serious and critical ones unless `all`; run by evaluate, because the page's CSP forbids script tags. */
+export async function axe(page, all = false) {
   await page.evaluate(AXE);
   const found = await page.evaluate(() =>
     globalThis.axe.run(document, { resultTypes: ["violations"] }),
   );
   return found.violations
-    .filter((one) => one.impact === "serious" || one.impact === "critical")
+    .filter(
+      (one) => all || one.impact === "serious" || one.impact === "critical",
+    )
     .map(
       (one) =>
         `${one.id}: ${one.nodes

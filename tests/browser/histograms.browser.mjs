@@ -117,7 +117,7 @@ test("histograms: table and files hold every step", async ({ page, open }) => {
   await open(logdir(), "#histograms");
   await filter(page, "^many$");
   const here = card(page, "many of odd");
-  await here.getByText(/^160 of 1.000 steps/).waitFor();
+  await here.getByText(/160 of 1.000 steps/).waitFor();
   for (const [what, lines] of [
     ["Statistics", STEPS],
     ["Bins", STEPS * 60],
@@ -146,7 +146,8 @@ test("histograms: more runs than a plane holds are counted, the figures have a n
 }) => {
   await open(logdir(), "#distributions");
   await filter(page, "^joint$");
-  await segment(page, "All runs in one card");
+  await page.getByRole("button", { name: /^Charts/ }).click();
+  await page.getByRole("option", { name: "All runs in one card" }).click();
   const here = card(page, "joint");
   await here.getByText("24 of 30 runs; hide some to see others").waitFor();
   await here.locator(".foot").getByText("run_00").waitFor();
@@ -173,7 +174,7 @@ for (const [width, height] of [
       await open(logdir(), "#histograms");
       await filter(page, "^joint$");
       await segment(page, "Heat map");
-      for (const name of ["Height", "Colour"])
+      for (const name of ["Values", "Colour"])
         await page
           .getByRole("button", { name: new RegExp(`^${name}`) })
           .last()

@@ -83,9 +83,11 @@ test("hparams: every value of the table equals the server’s", async ({
   const heads = (await page.locator("thead th").allInnerTexts()).map((text) =>
     text.replace(/ [↑↓]$/, "").trim(),
   );
-  for (const [c, { id }] of wanted.columns.entries()) {
+  for (const [c, { id, title }] of wanted.columns.entries()) {
     if (id === "name") continue;
-    const at = heads.indexOf(id.replace(/^hparam:|^metric:|:last$/g, ""));
+    const at = heads.indexOf(
+      title || id.replace(/^hparam:|^metric:|:last$/g, ""),
+    );
     check(at > 0, `no column for ${id} among ${heads}`);
     for (const [r, name] of wanted.data[0].entries()) {
       const cell = page
@@ -353,7 +355,7 @@ test("hparams: a trial opens with its curves, goes to Time series, is shown here
   );
   await page.goto(page.url().replace("#timeseries", "#hparams"));
   await ready(page);
-  await segment(page, "Only runs selected on other pages");
+  await segment(page, "Only selected runs");
   await eventually(() => names(page), [name], "only what is shown elsewhere");
 });
 

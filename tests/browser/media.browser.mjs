@@ -411,7 +411,8 @@ test(
     await page
       .getByRole("textbox", { name: "Search texts" })
       .fill("no such words anywhere");
-    await here.getByText("No text contains").waitFor();
+    await page.getByText("No text contains").waitFor();
+    equal(await here.count(), 0, "the card without a hit");
   },
 );
 

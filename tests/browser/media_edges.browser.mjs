@@ -204,7 +204,7 @@ test(
     await here.getByText("No bytes were written").waitFor();
     await context.setOffline(true);
     await at(page, 0);
-    await here.getByText("the server does not answer").waitFor();
+    await here.getByText("the server is not reachable").waitFor();
     await context.setOffline(false);
     await here.locator("img").waitFor();
   },

@@ -204,3 +204,81 @@ test("panels: a page keeps its panels, their order and sizes; they are dragged, 
   equal(await order(), ["lr", "loss", "acc"], "after a reload");
   equal(await axe(page), [], "axe");
 });
+
+test("panels: bars, boxes, points and a single number tell the values of the runs, in the page and in the file", async ({
+  page,
+  open,
+  context,
+}) => {
+  const dir = temporary();
+  const losses = [0.5, 0.25, 0.125, 1];
+  losses.forEach((loss, run) =>
+    writeRun(
+      dir,
+      `${run < 2 ? "a" : "b"}/r${run}`,
+      [0, 1, 2].map((step) => [step, { loss: loss + 2 - step, acc: run }]),
+      1.7e9 + run,
+    ),
+  );
+  await open(dir, "#panels");
+  await page.getByRole("button", { name: "New page" }).first().click();
+  const add = async (kind, ...values) => {
+    await page.getByRole("button", { name: "Add panel" }).click();
+    await page.getByRole("menuitem", { name: kind, exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    for (const [axis, tag] of values) {
+      await dialog.getByRole("button", { name: axis }).first().click();
+      await page.getByRole("option", { name: tag, exact: true }).click();
+    }
+    await dialog.getByRole("button", { name: "Save", exact: true }).click();
+    await dialog.waitFor({ state: "detached" });
+  };
+  await add("Bars", ["Value", "loss"]);
+  await add("Box plot", ["Value", "loss"]);
+  await add("Scatter plot", ["X axis", "acc"], ["Y axis", "loss"]);
+  await add("Single number", ["Value", "loss"]);
+  const bars = (where) =>
+    where
+      .getByRole("list", { name: "4 bars" })
+      .getByRole("listitem")
+      .evaluateAll((rows) => rows.map((row) => row.title));
+  const expected = ["b/r3: 1", "a/r0: 0.5", "a/r1: 0.25", "b/r2: 0.125"];
+  await eventually(() => bars(page), expected, "bars");
+  equal(await page.locator(".number strong").innerText(), "0.125", "lowest");
+  check((await page.locator(".number").innerText()).includes("b/r2"), "its run");
+
+  const plot = page.getByRole("img", { name: "loss, last over acc, last, 4 runs" });
+  const box = await plot.boundingBox();
+  await passes(async () => {
+    for (let x = 0.1; x < 1; x += 0.02)
+      for (let y = 0.05; y < 0.9; y += 0.1) {
+        await page.mouse.move(box.x + box.width * x, box.y + box.height * y);
+        if ((await plot.locator(".tip").count()) > 0) return;
+      }
+    check(false, "a tooltip of a point");
+  });
+  check(/acc, last: \d/.test(await plot.locator(".tip").innerText()), "values of the point");
+
+  equal(await axe(page), [], "axe");
+  const path = await saved(page);
+  const disk = await context.newPage();
+  await context.setOffline(true);
+  await disk.goto(pathToFileURL(path).href);
+  await eventually(() => bars(disk), expected, "bars of the file");
+  equal(await disk.locator(".number strong").innerText(), "0.125", "number of the file");
+  await context.setOffline(false);
+
+  await page.getByRole("button", { name: /^Group/ }).click();
+  await page.getByRole("menuitemcheckbox", { name: "folder" }).click();
+  await eventually(
+    () =>
+      page
+        .getByRole("list", { name: "2 bars" })
+        .getByRole("listitem")
+        .evaluateAll((rows) => rows.map((row) => row.title)),
+    ["b: 0.5625 · Mean of 2 runs", "a: 0.375 · Mean of 2 runs"],
+    "means of groups",
+  );
+  await page.getByRole("img", { name: "loss, last, 2 boxes" }).waitFor();
+  if (process.env.SHOTS) await page.screenshot({ path: join(process.env.SHOTS, "values.png") });
+});

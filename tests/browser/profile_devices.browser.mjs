@@ -281,7 +281,7 @@ test("pytorch: kernels by name and by operator, shares as bars or a pie", async 
   );
   equal(await axe(page), [], "accessibility");
   await show(open, page, "torch", "torch.overview");
-  const parts = region(page, "Where an average step goes").first();
+  const parts = region(page, "Where an average step goes, chart");
   await parts.getByRole("button", { name: "As a pie" }).click();
   await parts.getByRole("img").waitFor();
   equal(await axe(page), [], "accessibility of the overview");

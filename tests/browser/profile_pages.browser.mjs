@@ -109,7 +109,7 @@ test("profile table: a row and the table are copied; long names are cut in the m
   await show(open, page, "gpu", "kernel_stats");
   const table = page.locator("[data-table=kernels]");
   await table.locator("tbody tr").first().locator("td").nth(2).click();
-  await table.getByRole("region").focus();
+  await table.getByRole("group").focus();
   await page.keyboard.press("Control+c");
   const found = tableOf(
     await report(own(), "train/gpu", "kernel_stats"),

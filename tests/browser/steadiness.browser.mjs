@@ -10,7 +10,7 @@ import {
   temporary,
   test,
 } from "./harness.mjs";
-import { card, plot, ready } from "./known.mjs";
+import { card, choose, plot, ready } from "./known.mjs";
 
 const positions = (page) =>
   page.locator("[data-card]").evaluateAll((cards) =>
@@ -61,7 +61,7 @@ const names = (page) =>
       ),
     );
 
-test("steadiness: no card moves by 24 kinds of click, key, filter and live update", async ({
+test("steadiness: no card moves by 44 kinds of click, key, filter and live update", async ({
   page,
   open,
 }) => {
@@ -123,6 +123,94 @@ test("steadiness: no card moves by 24 kinds of click, key, filter and live updat
       await page.locator(".hdr .live").click();
       await page.locator(".hdr .live").click();
     },
+    "the settings of all charts": () =>
+      page.getByRole("radio", { name: "All charts", exact: true }).click(),
+    "a linear scale again": () =>
+      page.getByRole("radio", { name: "Linear", exact: true }).last().click(),
+    "another x axis": () => choose(page, "X", "Relative time"),
+    "steps again": () => choose(page, "X", "Step"),
+    "ignore fewer outliers": () =>
+      page
+        .getByRole("slider", {
+          name: "Share of values ignored at each end when fitting",
+        })
+        .fill("1"),
+    "a fainter raw line": () =>
+      page.getByRole("slider", { name: "Raw line opacity" }).fill("0.5"),
+    "charts without sync": () =>
+      page.getByRole("switch", { name: /Sync charts/ }).click({ force: true }),
+    "charts in sync": () =>
+      page.getByRole("switch", { name: /Sync charts/ }).click({ force: true }),
+    "explore a chart by keys": async () => {
+      await plot(page, "train/loss").focus();
+      for (const key of ["Enter", "ArrowRight", "ArrowDown", "Escape"])
+        await page.keyboard.press(key);
+    },
+    "a menu on a plot": async () => {
+      await page.mouse.click(...(await at(0.5, 0.5)), { button: "right" });
+      await page.getByRole("menu").waitFor();
+      await page.keyboard.press("Escape");
+    },
+    "export and cancel": async () => {
+      await plot(page, "train/loss").focus();
+      await page.keyboard.press("e");
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.press("Escape");
+    },
+    "help and back": async () => {
+      await page.locator("main").focus();
+      await page.keyboard.press("?");
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.press("Escape");
+    },
+    "the column picker": async () => {
+      await page.getByRole("button", { name: "Columns", exact: true }).click();
+      await page.keyboard.press("Escape");
+    },
+    "colour by a hyperparameter": async () => {
+      await page.locator(".specs .sel").last().click();
+      await page
+        .getByRole("menuitemcheckbox", { name: "lr" })
+        .or(page.getByRole("menuitem", { name: "lr", exact: true }))
+        .first()
+        .click();
+    },
+    "undo it": () => page.keyboard.press("Control+z"),
+    "hide every run": () =>
+      page
+        .getByRole("checkbox", { name: /all/i })
+        .first()
+        .click({ force: true }),
+    "show every run": () =>
+      page
+        .getByRole("checkbox", { name: /all/i })
+        .first()
+        .click({ force: true }),
+    "dark and light": async () => {
+      await page.emulateMedia({ colorScheme: "dark" });
+      await settled(page);
+      await page.emulateMedia({ colorScheme: "light" });
+    },
+    "another page and back": async () => {
+      await page.locator("nav a.tab", { hasText: "Files" }).click();
+      await page.getByRole("table").first().waitFor();
+      await page.goBack();
+      await ready(page, "train/loss");
+      await ready(page, "val/acc");
+    },
+    "a run that arrives": async () => {
+      writeRun(dir, "sweep/zz_new", [
+        [0, { "train/loss": 1, "val/acc": 0 }],
+        [1, { "train/loss": 1, "val/acc": 0 }],
+      ]);
+      await page
+        .getByRole("button", { name: /Reload/ })
+        .first()
+        .click();
+      await page
+        .locator("[role=treegrid] [data-row]", { hasText: "zz_new" })
+        .waitFor();
+    },
     "a live update": async () => {
       append(paths[0], 1.7e9 + 500, 120, { "train/loss": 0.5, "val/acc": 0.5 });
       await eventually(
@@ -180,18 +268,25 @@ test("a query finds runs by hyperparameters and metrics, completes names and say
   );
 });
 
-for (const dark of [false, true])
-  for (const width of [1440, 1024, 390])
-    test(
-      `axe: time series and files, ${width} wide${dark ? ", dark" : ""}`,
-      async ({ page, open }) => {
-        const { dir } = logs();
-        await open(dir);
-        await ready(page, "train/loss");
-        equal(await axe(page), [], "time series");
-        await open(dir, "#files");
-        await page.getByRole("table").first().waitFor();
-        equal(await axe(page), [], "files");
-      },
-      { viewport: { width, height: 900 }, dark },
-    );
+test("steadiness: a brush on an axis adds a chip and moves no axis", async ({
+  page,
+  open,
+}) => {
+  const { dir } = logs();
+  await open(dir, "#hparams");
+  await page.getByRole("radio", { name: /Parallel/ }).click();
+  const lines = page.locator(".lines");
+  await lines.waitFor();
+  await settled(page);
+  const before = await lines.boundingBox();
+  const head = await page.locator("button.head").last().boundingBox();
+  const x = head.x + head.width / 2;
+  await page.mouse.move(x, before.y + 12);
+  await page.mouse.down();
+  await page.mouse.move(x, before.y + before.height * 0.4, { steps: 4 });
+  equal(await lines.boundingBox(), before, "while brushing");
+  await page.mouse.up();
+  await page.locator(".chips .chip").first().waitFor();
+  await settled(page);
+  equal(await lines.boundingBox(), before, "with the chip");
+});

@@ -193,10 +193,10 @@ register(
     mkdirSync(join(dir, "set"));
     writeFileSync(
       join(dir, "set/d.csv"),
-      "x,y\n" +
+      "x,z,y\n" +
         Array.from(
           { length: 50 },
-          (_, i) => `${i % 10},${Number(i % 10 > 4)}`,
+          (_, i) => `${i % 10},${i % 3},${Number(i % 10 > 4)}`,
         ).join("\n"),
     );
     writeFileSync(
@@ -240,6 +240,21 @@ register(
         .getByRole("button", { name: "Compute" })
         .click();
       await page.getByText("moves the prediction by 0.9").waitFor();
+      await page.getByRole("button", { name: "Show heat map" }).click();
+      await page.locator('[data-pair="30"]').waitFor();
+      await page.getByRole("textbox", { name: "Formula" }).fill("x + 1");
+      await page.getByRole("button", { name: "Apply", exact: true }).click();
+      await eventually(
+        () => values.getByRole("textbox", { name: "x" }).inputValue(),
+        "10",
+      );
+      await page.keyboard.press("Escape");
+      await page.locator("[data-points] canvas").first().focus();
+      await page.keyboard.press("Control+z");
+      await eventually(
+        () => values.getByRole("textbox", { name: "x" }).inputValue(),
+        "9",
+      );
       equal(await axe(page), [], "accessibility");
     } finally {
       server.close();

@@ -10,8 +10,9 @@ import {useClient} from './data/client.ts';
 import {recordedClient, unpackAnswers} from './data/recorded.ts';
 import partMessages from './parts/messages.json';
 import {beginLoad} from './state/live.svelte.ts';
+import {pages, valueColumns} from './state/pages.svelte.ts';
 import {shellStands} from './state/picture.svelte.ts';
-import {keepCells} from './state/runs.svelte.ts';
+import {keepCells, wantColumns} from './state/runs.svelte.ts';
 import {keepTheme} from './state/theme.svelte.ts';
 import type {Slices} from './state/url.ts';
 import {applySlices} from './state/view.svelte.ts';
@@ -28,6 +29,7 @@ async function begin(): Promise<void> {
   applySlices(about.view);
   await beginLoad();
   keepTheme();
+  if (pages.current !== null) wantColumns('report', valueColumns(pages.current));
   keepCells();
   mount(Report, {target: document.getElementById('app')!, props: {title: about.title, made: about.made}});
   shellStands();

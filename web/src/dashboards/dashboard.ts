@@ -17,6 +17,7 @@ export interface Dashboard {
   /** Beyond code: something to press where there are no data; `onchange` is called when there are. */
   start?(): Promise<{default: Component<{onchange: () => void | Promise<void>}>}>;
   readonly key?: string; // letter after "g"
+  readonly neverFirst?: boolean; // it tells about the logs as such and is not what a person came for
   readonly panel: 'runs' | 'none'; // whether the run panel stands at the left
   /** Whether the tags alone say that there is something to show. */
   applies(have: Have): boolean;

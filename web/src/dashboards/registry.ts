@@ -19,6 +19,7 @@ import {graphs} from './graphs/entry.ts';
 import {projector} from './projector/entry.ts';
 import {numerics} from './numerics/entry.ts';
 import {profile} from './profile/entry.ts';
+import {run} from './run/entry.ts';
 import {whatIf} from './whatif/entry.ts';
 
 export const DASHBOARDS: readonly Dashboard[] = [
@@ -42,5 +43,6 @@ export const DASHBOARDS: readonly Dashboard[] = [
   system,
   consoles,
   alerts,
+  run,
   files,
 ];

@@ -1,6 +1,6 @@
 // From the server's columns to what a chart draws.
 import type {ChartSeries, Numbers} from '../draw/chart-model.ts';
-import {slotInk, type RunInk} from '../draw/palette.ts';
+import {tagInk, type RunInk} from '../draw/palette.ts';
 import {smooth as smoothHere} from '../draw/smooth.ts';
 import type {Columns} from './columns.ts';
 import type {Scale, Smoothing} from './types.ts';
@@ -60,12 +60,13 @@ export function seriesOf(input: ModelInput): ChartSeries[] {
   const {columns, settings, tags, dark} = input;
   const entries = (columns.head['series'] as {entry?: number[]} | undefined)?.entry ?? [];
   const runIds = new Set(columns.series.map(series => series.run));
-  const byTag = tags.length > 1 && runIds.size === 1; // one run, several tags: a colour a tag
+  const byTag = tags.length > 1 && runIds.size === 1; // one run, several tags: named by their tags
   return columns.series.map((head, i) => {
     const entry = entries[i] ?? 0;
     const tag = tags[entry] ?? tags[0] ?? '';
     const group = head.run < 0 ? input.groupOf?.(-1 - head.run) : undefined;
-    const ink = byTag ? slotInk(entry, dark) : (group?.ink ?? input.inkOf(head.run));
+    const own = group?.ink ?? input.inkOf(head.run);
+    const ink = tags.length > 1 ? tagInk(own, entry, dark) : own;
     const name = group?.key ?? input.nameOf(head.run);
     const label = tags.length > 1 ? (byTag ? tag : `${name} · ${tag}`) : name;
     const part = (column: string): Numbers | undefined => columns.part(column, head);
@@ -75,7 +76,7 @@ export function seriesOf(input: ModelInput): ChartSeries[] {
       tag,
       label,
       colour: ink.colour,
-      dash: tags.length > 1 && !byTag ? slotInk(entry * 24, dark).dash : ink.dash,
+      dash: ink.dash,
       x: part('x') ?? [],
       exact: head.exact,
       total: head.total,

@@ -7,6 +7,9 @@ export interface HparamColumn {
   readonly type: string; // string, number, integer, bool, time
   readonly source?: string; // summary, config, name, metric, run
   readonly differs?: boolean;
+  readonly declared?: number; // its place in the writer's own list
+  readonly title?: string; // the display name declared with it, "" without one
+  readonly description?: string;
 }
 
 export interface HparamTable {

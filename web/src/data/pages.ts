@@ -6,8 +6,12 @@ export const GRID_COLUMNS = 12;
 const MOST_ROWS = 80;
 const MOST_PANELS = 400;
 
-export const PANEL_KINDS = ['line', 'text'] as const;
+export const PANEL_KINDS = ['line', 'text', 'bar', 'box', 'scatter', 'number'] as const;
 export type PanelKind = (typeof PANEL_KINDS)[number];
+
+/** What a single number tells of the values of all runs. */
+export const NUMBER_PICKS = ['min', 'max', 'mean', 'newest'] as const;
+export type NumberPick = (typeof NUMBER_PICKS)[number];
 
 export interface Panel {
   readonly id: string; // unique within its page
@@ -17,6 +21,8 @@ export interface Panel {
   readonly title?: string;
   readonly text?: string; // Markdown
   readonly y?: readonly string[]; // tags of the lines
+  readonly values?: readonly string[]; // columns of the run table; a scatter plot has two, x first
+  readonly pick?: NumberPick;
   readonly set?: Partial<LineSettings>; // what differs from the page's settings
 }
 
@@ -76,6 +82,8 @@ function cleanPanel(value: unknown, index: number): Panel[] {
       ...(isText(value['title']) ? {title: value['title']} : {}),
       ...(isText(value['text']) ? {text: value['text']} : {}),
       ...(Array.isArray(value['y']) ? {y: textsOf(value['y'])} : {}),
+      ...(Array.isArray(value['values']) ? {values: textsOf(value['values'])} : {}),
+      ...(NUMBER_PICKS.includes(value['pick'] as NumberPick) ? {pick: value['pick'] as NumberPick} : {}),
       ...(Object.keys(settings).length > 0 ? {set: settings} : {}),
     },
   ];

@@ -143,6 +143,13 @@ export interface Dependence {
     readonly single?: readonly (readonly number[])[];
   }[];
 }
+export interface PairMap {
+  readonly examples: number;
+  readonly x: {readonly name: string; readonly numeric: boolean; readonly values: readonly (number | string)[]};
+  readonly y: {readonly name: string; readonly numeric: boolean; readonly values: readonly (number | string)[]};
+  readonly labels: readonly string[];
+  readonly means: readonly (readonly (readonly number[])[])[]; // by label, then y, then x
+}
 export interface Predicted {
   readonly labels: readonly string[];
   readonly task: Task;
@@ -189,8 +196,7 @@ export interface Edit {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-const at = (set: string, what = ''): string =>
-  `whatif/${encodeURIComponent(set)}${what === '' ? '' : `/${what}`}`;
+const at = (set: string, what = ''): string => `whatif/${encodeURIComponent(set)}${what === '' ? '' : `/${what}`}`;
 const search = (pairs: readonly (readonly [string, string])[]): string =>
   pairs.map(([k, v]) => `${k}=${encodeURIComponent(v)}`).join('&');
 
@@ -234,6 +240,8 @@ export const nearestOf = (id: string, body: unknown, options?: AskOptions): Prom
   client().ask<Nearest>(at(id, 'nearest'), body, options);
 export const dependenceOf = async (id: string, body: unknown): Promise<Dependence> =>
   (await client().send<Dependence>('POST', at(id, 'dependence'), body)).value;
+export const pairOf = async (id: string, body: unknown): Promise<PairMap> =>
+  (await client().send<PairMap>('POST', at(id, 'pair'), body)).value;
 export const predictEdits = async (id: string, model: string, edits: readonly Edit[]): Promise<Predicted> =>
   (await client().send<Predicted>('POST', at(id, 'predict'), {model, edits})).value;
 export const askModel = (id: string, model: string): Promise<unknown> => client().send('POST', at(id, 'ask'), {model});

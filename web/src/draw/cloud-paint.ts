@@ -23,6 +23,7 @@ export interface CloudStyle {
   readonly ground: Rgb;
   readonly flat: boolean; // 2-D: no depth
   readonly sprite: Sprite | null;
+  readonly tinted: boolean; // images in the colours of their points
 }
 
 export interface CloudPainter {
@@ -51,14 +52,14 @@ void main() {
   cell = isSprite > 0.5 ? vec2(float(row % uint(cells.x)), float(row / uint(cells.x))) : vec2(0.0);
 }`;
 const FRAGMENT = `#version 300 es
-precision highp float; uniform vec3 ground; uniform sampler2D sheet; uniform vec2 cellShare; uniform float isSprite;
+precision highp float; uniform vec3 ground; uniform sampler2D sheet; uniform vec2 cellShare; uniform float isSprite; uniform float tinting;
 in vec4 tint; in float fog; flat in vec2 cell; out vec4 pixel;
 void main() {
   vec3 shown = tint.rgb;
   float cover = 1.0;
   if (isSprite > 0.5) {
     vec4 found = texture(sheet, (cell + gl_PointCoord) * cellShare);
-    shown = found.rgb * mix(vec3(1.0), tint.rgb, 0.45);
+    shown = found.rgb * mix(vec3(1.0), tint.rgb, 0.45 * tinting);
     cover = found.a;
   } else {
     cover = 1.0 - smoothstep(0.38, 0.5, length(gl_PointCoord - 0.5));
@@ -87,6 +88,7 @@ export function createGlPainter(): CloudPainter | null {
     flatness: at('flatness'),
     cells: at('cells'),
     isSprite: at('isSprite'),
+    tinting: at('tinting'),
     ground: at('ground'),
     sheet: at('sheet'),
     cellShare: at('cellShare'),
@@ -168,6 +170,7 @@ export function createGlPainter(): CloudPainter | null {
         gl.uniform1f(uniform.flatness, style.flat ? 1 : 0);
         gl.uniform3f(uniform.ground, style.ground[0] / 255, style.ground[1] / 255, style.ground[2] / 255);
         gl.uniform1f(uniform.isSprite, style.sprite ? 1 : 0);
+        gl.uniform1f(uniform.tinting, style.tinted ? 1 : 0);
         if (style.sprite) {
           useSheet(style.sprite);
           gl.bindTexture(gl.TEXTURE_2D, texture);

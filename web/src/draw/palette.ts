@@ -17,6 +17,27 @@ export function slotInk(slot: number, dark: boolean): RunInk {
   return {colour: colours[safe % colours.length]!, dash: DASHES[Math.floor(safe / colours.length) % DASHES.length]!};
 }
 
+/** The paint of a swatch: the colour, striped as the line is dashed. */
+export function swatchPaint({colour, dash}: RunInk): string {
+  if (dash.length === 0) return colour;
+  const period = dash.reduce((sum, one) => sum + one, 0);
+  const repeats = period <= 4 ? 2 : 1;
+  let at = 0;
+  const stops = dash.map((length, i) => {
+    const from = at;
+    at += length;
+    const share = (px: number): string => `${((100 * px) / period / repeats).toFixed(1)}%`;
+    return `${i % 2 === 0 ? colour : 'transparent'} ${share(from)} ${share(at)}`;
+  });
+  return `repeating-linear-gradient(90deg, ${stops.join(', ')})`;
+}
+
+/** Several tags of one run keep its colour: each has a dash of its own, then also a shade. */
+export function tagInk({colour}: RunInk, index: number, dark: boolean): RunInk {
+  const round = Math.floor(index / DASHES.length);
+  return {colour: round === 0 ? colour : shade(colour, round, dark), dash: DASHES[index % DASHES.length]!};
+}
+
 /** A member's shade of its group's colour. */
 export function shade(colour: string, member: number, dark: boolean): string {
   const k = SHADES[member % SHADES.length]! * (dark ? 0.75 : 0.9);

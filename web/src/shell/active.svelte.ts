@@ -35,7 +35,7 @@ export function createActive(): Active {
       return off;
     },
     get first() {
-      return on.find(one => one.id !== 'files');
+      return on.find(one => one.neverFirst !== true);
     },
     get probed() {
       return asked;

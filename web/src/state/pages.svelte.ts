@@ -94,6 +94,11 @@ export function runsOf(page: PanelPage): PageRuns {
   return {runs: own, has: id => ids.has(id)};
 }
 
+/** The columns of the run table that the panels of a page show. */
+export function valueColumns(page: PanelPage): string[] {
+  return [...new Set(page.panels.flatMap(panel => panel.values ?? []))];
+}
+
 export function settingsOf(page: PanelPage, panel: Panel): LineSettings {
   return {...DEFAULT_LINES, ...page.settings, ...panel.set};
 }

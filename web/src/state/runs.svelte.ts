@@ -6,6 +6,7 @@ import {client} from '../data/client.ts';
 import type {Cell, Run, RunsAnswer, TableAnswer} from '../data/types.ts';
 import {slotInk, type RunInk} from '../draw/palette.ts';
 import {compareNatural} from '../text/natural.ts';
+import {nameParts, siblingCuts} from '../text/sibling-names.ts';
 import {compile, groupRuns, inkRuns, type Group} from './groups.ts';
 import {habits} from './habits.svelte.ts';
 import {hparams} from './hparams.svelte.ts';
@@ -168,6 +169,7 @@ const inks = $derived(
   ),
 );
 
+const cuts = $derived(siblingCuts(list.map(nameOf)));
 const commonFolder = $derived(sharedFolder(list.map(run => run.name)));
 
 /** The folders, with their slash, that all of at least two names begin with. */
@@ -261,6 +263,11 @@ export const runs = {
   /** The name without the folders that all runs share: siblings do not look alike because they are cut. */
   shortName: (run: Run): string =>
     sidecar.notes(run.name).alias ?? (commonFolder === '' ? run.name : run.name.slice(commonFolder.length)),
+  /** What is shown of a run's name, in two parts: when room is short the first gives way. */
+  nameParts: (run: Run, shown: string): [string, string] => {
+    const whole = nameOf(run);
+    return nameParts(shown, (cuts.get(whole) ?? 0) - (whole.length - shown.length));
+  },
   isShown: (id: number): boolean => shownIds.has(id),
   isChosen,
   ink: (id: number): RunInk => inks.get(id) ?? {colour: theme.ink.textOff, dash: []},
@@ -395,15 +402,13 @@ export async function refreshCells(): Promise<void> {
   if (all.size > 0) await fetchCells([...all]);
 }
 
+/** All runs in these columns. */
+export function tableQuestion(columns: readonly string[]): object {
+  return {columns, filter: [], sort: [], offset: 0, limit: 1_000_000, group: null};
+}
+
 async function fetchCells(columns: readonly string[]): Promise<void> {
-  const answer = await client().ask<TableAnswer>('table', {
-    columns,
-    filter: [],
-    sort: [],
-    offset: 0,
-    limit: 1_000_000,
-    group: null,
-  });
+  const answer = await client().ask<TableAnswer>('table', tableQuestion(columns));
   const next = new Map(cells);
   answer.columns.forEach((column, k) => {
     const values = new Map<number, Cell>();

@@ -37,6 +37,7 @@ test('a column has one format', () => {
   expect([0.4922, 0.5, 12].map(columnFormat([0.4922, 0.5]))).toEqual(['0.4922', '0.5000', '12.0000']);
   expect([1, 24607].map(columnFormat([1, 24607]))).toEqual(['1', '24\u202f607']);
   expect(columnFormat([1e-5, 2e-4])(1e-5)).toBe('1.000e−5');
+  expect([-0.00846, 12.5, 0.05].map(columnFormat([-0.00846, 12.5, 0.05], 3))).toEqual(['−0.0085', '12.5', '0.05']);
 });
 
 test('durations adapt their unit', () => {

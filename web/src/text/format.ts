@@ -84,10 +84,10 @@ export function columnFormat(values: Iterable<number>, digits = 4): (value: numb
       other(value) ?? (value === 0 ? '0' : trueMinus(value.toExponential(Math.min(3, digits - 1)).replace('e+', 'e')));
   }
   const decimals = Math.min(6, Math.max(0, digits - 1 - Math.floor(Math.log10(largest || 1))));
-  // What the column's decimals would round to nothing keeps its own digits: −0.00846 is not −0.
+  // What the column's decimals would round by more than a twentieth keeps its own digits: −0.00846 is not −0.
   return value =>
     other(value) ??
-    (value !== 0 && Math.abs(value) < 0.5 * 10 ** -decimals
+    (Math.abs(Number(value.toFixed(decimals)) - value) > 0.05 * Math.abs(value)
       ? formatValue(value, 2)
       : trueMinus(value.toFixed(decimals)));
 }
@@ -198,14 +198,14 @@ export function middleEllipsis(text: string, length: number): string {
   return `${text.slice(0, head)}…${text.slice(text.length - (length - 1 - head))}`;
 }
 
-/** The shortest text of a number; one that was a 32-bit float is written as such: 0.1, not 0.10000000149011612. */
+/** A number to recognise: six digits at most, so that 0.30000000000000004 and the 32-bit 0.1 read as they were written. */
 export function shortNumber(value: number): string {
-  if (!Number.isFinite(value) || Math.fround(value) !== value) return String(value);
-  for (let digits = 1; digits <= 9; digits++) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === value) return String(short);
-  }
-  return String(value);
+  return Number.isFinite(value) ? trueMinus(String(+value.toPrecision(6))) : formatValue(value);
+}
+
+/** A value of a filter as people read it: numbers short, texts as they are. */
+export function shortText(value: string): string {
+  return value.trim() === '' || Number.isNaN(Number(value)) ? value : shortNumber(Number(value));
 }
 
 /** A remark of the server ("a record is torn") as a sentence of the page. A name at its beginning stays as it is. */

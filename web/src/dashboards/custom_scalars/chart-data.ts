@@ -1,9 +1,10 @@
 // From the server's columns to the lines of a custom chart: one line per run and tag, or a value with its
 // margin. Problems are sentences beside the chart, not instead of it.
+import {FEWEST_SMOOTHED} from '../../data/chart-series.ts';
 import type {Columns, SeriesHead} from '../../data/columns.ts';
 import type {MarginSeries} from '../../data/layouts.ts';
 import type {ChartSeries, Numbers} from '../../draw/chart-model.ts';
-import {slotInk, type RunInk} from '../../draw/palette.ts';
+import {tagInk, type RunInk} from '../../draw/palette.ts';
 
 export interface Naming {
   nameOf(run: number): string;
@@ -37,7 +38,7 @@ function base({head, tag}: Line, columns: Columns, label: string, ink: RunInk): 
   };
 }
 
-/** Series = run × tag. One run: a colour a tag; several: the run's colour and a dash a tag. */
+/** Series = run × tag. The run's colour, a dash a tag. */
 export function multiline(
   columns: Columns,
   tags: readonly string[],
@@ -49,14 +50,11 @@ export function multiline(
   const alone = new Set(lines.map(({head}) => head.run)).size === 1;
   return lines.map(line => {
     const at = tags.indexOf(line.tag);
-    const ink = alone
-      ? slotInk(at, dark)
-      : {
-          colour: naming.inkOf(line.head.run).colour,
-          dash: tags.length > 1 ? slotInk((at % 4) * 24, dark).dash : naming.inkOf(line.head.run).dash,
-        };
+    const own = naming.inkOf(line.head.run);
+    const ink = tags.length > 1 ? tagInk(own, at, dark) : own;
     const last = columns.part('last', line.head) ?? [];
     const {head} = line;
+    const smoothedHere = smoothed && head.total >= FEWEST_SMOOTHED;
     return {
       ...base(
         line,
@@ -64,8 +62,8 @@ export function multiline(
         tags.length > 1 ? (alone ? line.tag : `${naming.nameOf(head.run)} · ${line.tag}`) : naming.nameOf(head.run),
         ink,
       ),
-      y: smoothed ? (columns.part('smooth', head) ?? last) : last,
-      ...(smoothed ? {raw: last} : {}),
+      y: smoothedHere ? (columns.part('smooth', head) ?? last) : last,
+      ...(smoothedHere ? {raw: last} : {}),
       ...(head.exact ? {} : {lo: columns.part('min', head), hi: columns.part('max', head)}),
     };
   });

@@ -5,6 +5,7 @@ export const files: Dashboard = {
   title: 'dashboards.files',
   help: 'dashboards.files.help',
   key: 'f',
+  neverFirst: true,
   panel: 'none',
   applies: () => true,
   load: () => import('./Files.svelte'),

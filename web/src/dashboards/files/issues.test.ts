@@ -15,5 +15,5 @@ test('the files that lost most come first, and those beyond twenty are counted',
   const found = issuesOf({files, hints: [], skipped: []} as unknown as Diagnosis, []);
   expect(found[0]?.key).toBe('f25');
   expect(found.length).toBe(21);
-  expect(found[20]?.title).toBe('6 more files have damaged places');
+  expect(found[20]?.title).toBe('6 more files have damaged regions');
 });

@@ -12,12 +12,16 @@ export interface Camera {
   begin(width: number, height: number, px: number, py: number): void;
   /** Puts a place of the picture into the middle. */
   centre(px: number, py: number): void;
+  /** Brings a whole box into the window, smaller if need be but readable; its upper left corner comes first. */
+  contain(px: number, py: number, w: number, h: number): void;
   /** Brings a box into view if it lies outside. */
   reveal(px: number, py: number, w: number, h: number): void;
 }
 
 const SPECK = 0.12; // below this scale boxes are dots
 const READABLE = 0.7;
+const LEGIBLE = 0.35; // boxes still have their names
+const RIM = 24; // pixels between a box and the edge of the window
 
 export function createCamera(): Camera {
   const at = $state({x: 0, y: 0, k: 1, width: 0, height: 0});
@@ -62,6 +66,18 @@ export function createCamera(): Camera {
       if (at.k < SPECK) [at.k, at.x, at.y] = [READABLE, at.width / 2 - px * READABLE, at.height / 4 - py * READABLE];
     },
     centre: (px, py) => void ([at.x, at.y] = [at.width / 2 - px * at.k, at.height / 2 - py * at.k]),
+    contain: (px, py, w, h) => {
+      const fits = Math.min((at.width - 2 * RIM) / Math.max(1, w), (at.height - 2 * RIM) / Math.max(1, h));
+      const k = Math.min(at.k, Math.max(LEGIBLE, fits));
+      const [left, top] = [px - w / 2, py - h / 2];
+      // The corner stays where it is on screen, then moves as little as it must.
+      const place = (corner: number, offset: number, size: number, window: number): number => {
+        const start = corner * at.k + offset;
+        const room = window - RIM - size * k;
+        return Math.max(RIM, Math.min(start, room)) - corner * k;
+      };
+      [at.x, at.y, at.k] = [place(left, at.x, w, at.width), place(top, at.y, h, at.height), k];
+    },
     reveal: (px, py, w, h) => {
       if (at.k < 0.35) at.k = 0.7;
       const [sx, sy] = [px * at.k + at.x, py * at.k + at.y];

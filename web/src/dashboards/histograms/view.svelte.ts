@@ -22,14 +22,11 @@ export const view: HistogramsView = slice<HistogramsView>('hist', {
   join: false,
 });
 
-export interface DistributionsView {
-  filter: string;
-  time: TimeKind;
-  join: boolean;
+/** Links from when distributions had a filter, a time axis and cards of their own. */
+export function takeOldLink(): void {
+  const old = slice<{filter: string; time: TimeKind; join: boolean}>('dist', {filter: '', time: 'step', join: false});
+  if (old.filter !== '') view.filter = old.filter;
+  if (old.time !== 'step') view.time = old.time;
+  if (old.join) view.join = true;
+  Object.assign(old, {filter: '', time: 'step', join: false});
 }
-
-export const distributions: DistributionsView = slice<DistributionsView>('dist', {
-  filter: '',
-  time: 'step',
-  join: false,
-});

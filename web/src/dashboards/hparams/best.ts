@@ -1,6 +1,7 @@
 // The best trials: what they have in common, how the best was reached, which of them no other beats in two
 // metrics at once.
-import {keyOf, type Column} from './model.ts';
+import {shortNumber} from '../../text/format.ts';
+import type {Column} from './model.ts';
 
 /** Rows that pass and have the objective, best first. */
 export function ranked(objective: Column, rows: ArrayLike<number>, goal: 'max' | 'min'): number[] {
@@ -35,7 +36,7 @@ export function inCommon(columns: readonly Column[], best: readonly number[], al
       if (top === undefined) return {column};
       return {
         column,
-        value: keyOf(column, top[0]),
+        value: column.names === null ? shortNumber(top[0]) : column.names[top[0]]!,
         share: top[1] / best.length,
         shareAll: (inAll.get(top[0]) ?? 0) / Math.max(1, all.length),
       };

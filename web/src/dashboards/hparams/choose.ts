@@ -16,8 +16,19 @@ function rate(tag: string): number {
   return what + held - (/^epoch$|lr|learning_rate|step|time/.test(lower) ? 4 : 0) - tag.length * 0.01;
 }
 
-/** Metrics, the likeliest objective first. */
+const isMetric = (one: HparamColumn): boolean => one.id.startsWith('metric:');
+/** What the writer declared, in the writer's order. */
+const declaredOf = (all: readonly HparamColumn[]): HparamColumn[] =>
+  all.filter(one => one.declared !== undefined).sort((a, b) => a.declared! - b.declared!);
+
+/** Metrics, the likeliest objective first: the first one that was declared, else a guess by names. */
 export function rankMetrics(all: readonly HparamColumn[]): string[] {
+  const declared = declaredOf(all).filter(isMetric);
+  const rest = all.filter(one => one.declared === undefined);
+  return [...declared.map(one => one.id), ...guessed(rest)];
+}
+
+function guessed(all: readonly HparamColumn[]): string[] {
   const ids = all.filter(one => one.id.startsWith('metric:')).map(one => one.id);
   return ids
     .map(id => ({id, rate: rate(metricOf(id).tag)}))
@@ -25,10 +36,26 @@ export function rankMetrics(all: readonly HparamColumn[]): string[] {
     .map(one => one.id);
 }
 
-/** Up to eight hyper-parameters that differ (or five that do not) and up to three metrics, the objective last. */
+const MOST_DECLARED = 16;
+
+/** What the writer declared; without that, up to eight hyperparameters that differ (or five that do not) and up to three
+ *  metrics, the objective last. */
 export function autoColumns(all: readonly HparamColumn[]): string[] {
+  const declared = declaredOf(all);
+  const metrics = declared.some(isMetric)
+    ? declared.filter(isMetric).slice(0, MOST_DECLARED)
+    : rankMetrics(all)
+        .slice(0, 3)
+        .reverse()
+        .map(id => ({id}));
+  const named = declared.filter(one => !isMetric(one)).slice(0, MOST_DECLARED);
+  // A writer that declares run by run (PyTorch's does) leaves out what only later runs have.
+  const rest = all.filter(one => one.declared === undefined && (named.length === 0 || one.differs === true));
+  return [...named.map(one => one.id), ...guessedParams(rest), ...metrics.map(one => one.id)];
+}
+
+function guessedParams(all: readonly HparamColumn[]): string[] {
   const params = all.filter(one => one.id.startsWith('hparam:'));
   const differing = params.filter(one => one.differs === true);
-  const chosen = (differing.length > 0 ? differing.slice(0, 8) : params.slice(0, 5)).map(one => one.id);
-  return [...chosen, ...rankMetrics(all).slice(0, 3).reverse()];
+  return (differing.length > 0 ? differing.slice(0, 8) : params.slice(0, 5)).map(one => one.id);
 }

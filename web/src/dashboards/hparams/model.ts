@@ -47,11 +47,16 @@ export function metricOf(id: string): {readonly tag: string; readonly what: stri
   return {tag: rest.slice(0, at), what: rest.slice(at + 1)};
 }
 
-export function labelOf(id: string, word: (key: string) => string): string {
-  if (id.startsWith('hparam:')) return id.slice(7);
+export function labelOf(
+  id: string,
+  word: (key: string) => string,
+  titles: ReadonlyMap<string, string> = new Map(),
+): string {
+  if (id.startsWith('hparam:')) return titles.get(id) ?? id.slice(7);
   if (!id.startsWith('metric:')) return word(id);
   const {tag, what} = metricOf(id);
-  return what === 'last' ? tag : `${tag} (${word(what)})`;
+  const name = titles.get(`metric:${tag}:last`) ?? tag;
+  return what === 'last' ? name : `${name} (${word(what)})`;
 }
 
 export function columnOf(head: HparamColumn, cells: readonly Cell[], label: string): Column {

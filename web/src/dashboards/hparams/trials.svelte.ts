@@ -19,7 +19,9 @@ let weights = $state.raw<{readonly metric: string; readonly n: number; readonly 
   null,
 );
 
-export const label = (id: string): string => labelOf(id, key => t(`hparams.${key}`));
+const titles = $derived(new Map(all.filter(one => (one.title ?? '') !== '').map(one => [one.id, one.title!])));
+/** The name that its writer declared for it, else its own. */
+export const label = (id: string): string => labelOf(id, key => t(`hparams.${key}`), titles);
 
 const objective = $derived(view.objective !== '' ? view.objective : (rankMetrics(all)[0] ?? ''));
 const columns = $derived(view.columns ?? autoColumns(all));

@@ -26,5 +26,8 @@ describe('panels', () => {
   it('are named by their title or their tags', () => {
     expect(titleOf(panels[0]!)).toBe('a');
     expect(titleOf(replaced(panels, 'a', {title: 'Loss'})[0]!)).toBe('Loss');
+    const values = ['metric:train/loss:min', 'hparam:lr'];
+    expect(titleOf({id: 'v', kind: 'bar', w: 4, h: 5, values: values.slice(0, 1)})).toBe('train/loss, min');
+    expect(titleOf({id: 'v', kind: 'scatter', w: 4, h: 5, values})).toBe('lr over train/loss, min');
   });
 });

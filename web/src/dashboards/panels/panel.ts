@@ -1,8 +1,12 @@
 // Pure rules of panels: their titles, where they go, what a change makes of them.
 import {GRID_COLUMNS, type Panel} from '../../data/pages.ts';
+import {columnLabel} from '../../state/columns.ts';
 
 export function titleOf(panel: Panel): string {
-  return panel.title || (panel.y ?? []).join(', ');
+  if (panel.title) return panel.title;
+  const names = (panel.values ?? []).map(column => columnLabel(column).full);
+  if (panel.kind === 'scatter' && names.length === 2) return `${names[1]!} over ${names[0]!}`;
+  return [...(panel.y ?? []), ...names].join(', ');
 }
 
 /** The panels with one taken out and put before another (null: at the end). */

@@ -6,8 +6,8 @@ import type {ColumnsQuestion, RunsAnswer, Sidecar, TableAnswer, TagsAnswer} from
 import {safeName, saveFile} from '../../parts/clipboard.ts';
 import {questionOf} from '../../state/line-question.ts';
 import {live} from '../../state/live.svelte.ts';
-import {linesOf, panelsView, runsOf} from '../../state/pages.svelte.ts';
-import {runs, runsView, viewColumns} from '../../state/runs.svelte.ts';
+import {linesOf, panelsView, runsOf, valueColumns} from '../../state/pages.svelte.ts';
+import {runs, runsView, tableQuestion, viewColumns} from '../../state/runs.svelte.ts';
 import {sidecar} from '../../state/sidecar.svelte.ts';
 import {tags} from '../../state/tags.svelte.ts';
 import {formatTime} from '../../text/format.ts';
@@ -48,9 +48,10 @@ async function small(id: string, page: PanelPage, answers: Answers): Promise<voi
   answers.set('runs', textBytes(runsAnswer));
   answers.set('tags', textBytes(tagsAnswer));
   answers.set('sidecar', textBytes(doc));
-  const columns = viewColumns();
-  if (columns.length > 0) {
-    const body = {columns, filter: [], sort: [], offset: 0, limit: 1_000_000, group: null};
+  // The report asks for two sets of columns: what its panels show, and what orders and groups its runs.
+  for (const columns of [valueColumns(page), viewColumns()]) {
+    if (columns.length === 0) continue;
+    const body = tableQuestion(columns);
     answers.set(answerKey('table', body), textBytes(await client().ask<TableAnswer>('table', body)));
   }
 }

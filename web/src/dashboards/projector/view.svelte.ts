@@ -23,6 +23,7 @@ export const DEFAULTS = {
   categorical: false,
   label: '',
   look: 'points' as 'points' | 'labels' | 'images',
+  tint: false, // images in the colours of their points
   search: '',
   searchIn: '',
   regex: false,

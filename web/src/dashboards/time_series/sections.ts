@@ -42,7 +42,7 @@ export function sectionsOf(tags: readonly Tag[]): Section[] {
   const groups = new Map<string, CardSpec[]>();
   for (const tag of tags) {
     const group = groupOf(tag.name);
-    const card = {key: tag.name, tags: [tag.name], title: titleOf(tag.name, group)};
+    const card = {key: tag.name, tags: [tag.name], title: tag.title || titleOf(tag.name, group) || t('ts.no_name')};
     const list = groups.get(group);
     if (list === undefined) groups.set(group, [card]);
     else list.push(card);
@@ -59,7 +59,7 @@ export function sectionsOf(tags: readonly Tag[]): Section[] {
 }
 
 export function sectionName(section: Section): string {
-  if (section.id !== SINGLE) return section.name;
+  if (section.id !== SINGLE) return section.name || t('ts.no_name');
   return section.cards.length === 1 ? section.cards[0]!.title : t('ts.single');
 }
 
