@@ -76,6 +76,39 @@ int sonde_audio(sonde_writer *writer, const char *tag, size_t tag_length, int64_
 int sonde_tensor(sonde_writer *writer, const char *tag, size_t tag_length, int64_t step,
                  const sonde_array *data);
 int sonde_graph(sonde_writer *writer, const void *graph_def, size_t length);
+
+/* What a run was trained with, once a run: the row of the hyperparameter table. */
+enum { SONDE_HPARAM_NUMBER = 0, SONDE_HPARAM_TEXT = 1, SONDE_HPARAM_BOOL = 2 };
+typedef struct sonde_hparam {
+  const char *name; /* ends with 0, as do the other texts of the calls below */
+  int32_t kind;
+  double number;    /* of a number; of a truth value 0 or 1 */
+  const char *text; /* of a text */
+} sonde_hparam;
+/* Repetitions of one setting share a group name; NULL: the run stands for itself. */
+int sonde_hparams(sonde_writer *writer, const sonde_hparam *values, size_t count,
+                  const char *group_name);
+/* Which columns the table has: the tags of its metrics. Once, in the folder above the runs. */
+int sonde_hparams_config(sonde_writer *writer, const sonde_hparam *values, size_t count,
+                         const char *const *metric_tags, size_t metric_count);
+enum { SONDE_SUCCESS = 1, SONDE_FAILURE = 2, SONDE_RUNNING = 3 };
+int sonde_hparams_end(sonde_writer *writer, int status);
+
+/* Labels 0 or 1 and predictions from 0 to 1, as many as weights when those are given (or NULL). */
+int sonde_pr_curve(sonde_writer *writer, const char *tag, size_t tag_length, int64_t step,
+                   const sonde_array *labels, const sonde_array *predictions,
+                   const sonde_array *weights, int thresholds);
+/* [n, 3] or [batch, n, 3] each; faces and colors (0 to 255) may be NULL, as may json_config
+ * (camera, material). */
+int sonde_mesh(sonde_writer *writer, const char *tag, size_t tag_length, int64_t step,
+               const sonde_array *vertices, const sonde_array *faces, const sonde_array *colors,
+               const char *json_config);
+/* Rows of vectors for the projector. `cells` holds `columns` texts for each row, row after row;
+ * one column needs no header. Columns 0: no metadata. Images [n, h, w, c] may be NULL. */
+int sonde_embedding(sonde_writer *writer, const char *name, int64_t step,
+                    const sonde_array *vectors, const char *const *header, const char *const *cells,
+                    size_t columns, const sonde_array *images);
+
 /* A serialized tensorflow.Summary, and a whole serialized tensorflow.Event. */
 int sonde_summary(sonde_writer *writer, const void *summary, size_t length, int64_t step,
                   double wall_time);

@@ -28,7 +28,8 @@ TYPE_CHECKING = False  # importing typing would be most of this package's import
 if TYPE_CHECKING:
     from typing import Any
 
-    from . import debug, hparams, keras, notebook, profile, projector, summary, whatif
+    from . import debug, hparams, notebook, profile, projector, summary, whatif
+    from . import keras as keras  # not in __all__: it needs Keras
     from ._patch import patch
     from .reader import load
     from .run import Run, finish, init, log
@@ -50,7 +51,6 @@ __all__ = [
     "finish",
     "hparams",
     "init",
-    "keras",
     "load",
     "log",
     "notebook",
@@ -89,6 +89,10 @@ def __getattr__(name: str) -> Any:
     if name in ("debug", "hparams", "importers", "keras", "notebook", "profile", "projector", "summary", "whatif"):
         return _importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, "FileWriter", "importers", "keras", "program", "unpatch"})  # keras needs Keras: not part of "import *"
 
 
 def load_ipython_extension(ipython: Any) -> None:

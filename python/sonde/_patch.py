@@ -5,7 +5,8 @@
 
 The classes of torch.utils.tensorboard and tensorboardX are replaced inside the original modules, so everything else
 those modules offer stays what it is: at once where they are imported already, otherwise when they are. Where the
-originals cannot be imported (no tensorboard or tensorboardX package), stand-ins take their place.
+originals cannot be imported (no tensorboard or tensorboardX package), stand-ins take their place. What a program logs
+with wandb.log or mlflow.log_metric also goes to a run of Sonde's (_patch_trackers.py).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import sys
 import types
 from typing import Any
 
-from . import _tensorboardx, _torch_summaries, writer
+from . import _patch_trackers, _tensorboardx, _torch_summaries, writer
 from ._file_writer import EventFileWriter, FileWriter
 from ._record_writer import RecordWriter
 from ._sonde import __version__
@@ -228,7 +229,8 @@ def _resync_wandb() -> Any:
 
 
 def patch() -> None:
-    """Make torch.utils.tensorboard and tensorboardX write through Sonde. unpatch() reverses it."""
+    """Make torch.utils.tensorboard and tensorboardX write through Sonde, and wandb.log and mlflow.log_metric write a
+    run of Sonde's beside their own ($SONDE_DIR, else `runs`). unpatch() reverses it."""
     global _needs_distribution
     if _undo:
         return
@@ -241,6 +243,7 @@ def patch() -> None:
         if root in sys.modules:
             _replace(root)
     _late_frameworks()
+    _patch_trackers.patch(_undo)
     if hook_again is not None:
         hook_again()
 

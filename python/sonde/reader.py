@@ -4,6 +4,8 @@
     log.runs                                  # ["train", "validation"]
     log["train", "loss"].values               # every point, in the precision written
     log.scalars("loss").to_pandas()           # run, tag, step, wall_time, value
+    log.wide("loss").to_pandas()              # one row a step, one column a run
+    log.hparams().to_pandas()                 # one row a run
 
 Nothing is sampled. By default a restarted run shows what a person expects (later data wins over the part it
 repeats); load(..., all_points=True) gives every point in the order of arrival.
@@ -13,129 +15,140 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import _sonde
+from ._hparam_values import session_start
+from ._series import Series, Table, html_table
 
 if TYPE_CHECKING:
     import numpy as np
 
+__all__ = ["Log", "Series", "Table", "load"]
 
-class Series:
-    """One tag of one run. `values` is an array for scalars and a lazy sequence for everything else."""
-
-    def __init__(self, log: Log, row: tuple[Any, ...]) -> None:
-        self._log = log
-        self.run, self.tag, self.plugin, self.content, self.display_name, self.description, self.is_scalar = row[:7]
-        self._size = row[8] if log.all_points else row[7]
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __repr__(self) -> str:
-        return f"<Series {self.run!r} {self.tag!r}: {len(self)} {self.plugin or 'plain'} points>"
-
-    @cached_property
-    def _columns(self) -> tuple[Any, ...]:
-        read = self._log._native.scalars if self.is_scalar else self._log._native.points
-        return read(self.run, self.tag, self._log.all_points)
-
-    @property
-    def steps(self) -> np.ndarray:
-        return self._columns[0]
-
-    @property
-    def wall_times(self) -> np.ndarray:
-        return self._columns[1]
-
-    @property
-    def values(self) -> Any:
-        """Scalars: an array. Else a sequence: [k, 3] arrays for histograms, lists of bytes for images (width, height,
-        then encoded images), audio, graphs and texts, arrays for other tensors; each is read when asked for."""
-        return self._columns[2] if self.is_scalar else Values(self)
-
-    def texts(self) -> list[list[str]]:
-        """The strings of a text series, one list a step."""
-        return [[cell.decode("utf-8", "replace") for cell in value] for value in self.values]
+Pattern = Any  # a name, a regular expression, or a list of them
+_SHOWN_ROWS = 20
 
 
-class Values:
-    """The values of a series that is not a scalar one, read from the file one by one."""
-
-    def __init__(self, series: Series) -> None:
-        self._series = series
-
-    def __len__(self) -> int:
-        return len(self._series)
-
-    def __getitem__(self, index: int) -> Any:
-        if index < 0:
-            index += len(self)
-        one = self._series
-        return one._log._native.value(one.run, one.tag, index, one._log.all_points)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(len(self)))
+def _fits(pattern: Pattern, name: str) -> bool:
+    if pattern is None:
+        return True
+    if not isinstance(pattern, (str, re.Pattern)):
+        return any(_fits(one, name) for one in pattern)
+    if pattern == name:
+        return True
+    try:
+        return re.fullmatch(pattern, name) is not None
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is not a valid regular expression: {error}") from None
 
 
-class Table(Mapping[str, Any]):
-    """Columns of equal length by name: a dict for NumPy users, pandas and Arrow on request."""
-
-    def __init__(self, columns: dict[str, Any]) -> None:
-        self._columns = columns
-
-    def __getitem__(self, name: str) -> Any:
-        return self._columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-    def __repr__(self) -> str:
-        return f"<Table of {len(self._columns['step'])} rows: {', '.join(self._columns)}>"
-
-    def to_pandas(self) -> Any:
-        import pandas  # type: ignore[import-not-found,import-untyped]
-
-        return pandas.DataFrame(self._columns)
-
-    def to_arrow(self) -> Any:
-        import pyarrow  # type: ignore[import-not-found]
-
-        return pyarrow.table(self._columns)
+def _sources(logdir: Any) -> list[tuple[str, str]]:
+    """(prefix of run names, path) for what load() is given: a path, a list of paths, or names with paths."""
+    if isinstance(logdir, (str, os.PathLike)):
+        return [("", os.fspath(logdir))]
+    if isinstance(logdir, Mapping):
+        return [(str(name), os.fspath(path)) for name, path in logdir.items()]
+    try:
+        paths = [os.fspath(path) for path in logdir]
+    except TypeError:
+        raise TypeError(f"logdir is a path, a list of paths or a dict of names and paths, not {type(logdir).__name__}") from None
+    if len(paths) == 1:
+        return [("", paths[0])]
+    names = [os.path.basename(os.path.normpath(path)) or path for path in paths]
+    return [(name if names.count(name) == 1 else path, path) for name, path in zip(names, paths, strict=True)]
 
 
 class Log(Mapping[tuple[str, str], Series]):
     """A loaded log directory: a mapping from (run, tag) to Series."""
 
-    def __init__(self, logdir: Any, all_points: bool = False) -> None:
-        folder = os.fspath(logdir)
-        if "://" not in folder and not os.path.isdir(folder):
-            raise FileNotFoundError(f"no log directory {folder}")
+    def __init__(
+        self,
+        logdir: Any,
+        all_points: bool = False,
+        *,
+        runs: Pattern = None,
+        tags: Pattern = None,
+        kinds: Pattern = None,
+        steps: tuple[int | None, int | None] = (None, None),
+    ) -> None:
         self.all_points = all_points
-        self._native = _sonde.Log(folder)
-        rows = (Series(self, row) for row in self._native.series())
-        self._series = {(one.run, one.tag): one for one in rows}
+        self._given = _sources(logdir)
+        if len(steps) != 2:
+            raise ValueError(f"steps is a pair (first, last), not {steps!r}")
+        self._filter = (runs, tags, kinds, (steps[0], steps[1]))
+        self._links: list[tempfile.TemporaryDirectory[str]] = []
+        self._natives = [(prefix, _sonde.Log(self._folder(path))) for prefix, path in self._given]
+        self._take()
+
+    def _folder(self, path: str) -> str:
+        """The folder to read; a single file is shown to the reader in a folder of its own."""
+        if "://" in path or os.path.isdir(path):
+            return path
+        if not os.path.isfile(path):
+            raise FileNotFoundError(f"no log directory {path}")
+        made = tempfile.TemporaryDirectory(prefix="sonde-load-")
+        self._links.append(made)
+        name = os.path.basename(path)
+        os.symlink(os.path.abspath(path), os.path.join(made.name, name if "tfevents" in name else f"events.out.tfevents.{name}"))
+        return made.name
+
+    def _take(self) -> None:
+        wanted_runs, wanted_tags, kinds, steps = self._filter
+        self._series: dict[tuple[str, str], Series] = {}
+        self._sessions: dict[str, tuple[dict[str, Any], str]] = {}
+        self._runs: list[str] = []
+        for prefix, native in self._natives:
+            named = {run: self._name(prefix, run) for run in native.runs()}
+            self._runs += [name for name in named.values() if _fits(wanted_runs, name)]
+            for row in native.series():
+                run = named.get(row[0], self._name(prefix, row[0]))
+                if not _fits(wanted_runs, run):
+                    continue
+                if row[2] == "hparams" and (found := session_start(row[3])) is not None:
+                    self._sessions[run] = found
+                if _fits(wanted_tags, row[1]) and _fits(kinds, row[2] or ("scalars" if row[6] else "")):
+                    self._series[run, row[1]] = Series(native, row, run, self.all_points, steps)
+
+    @staticmethod
+    def _name(prefix: str, run: str) -> str:
+        return run if prefix == "" else prefix if run == "." else f"{prefix}/{run}"
+
+    def refresh(self) -> Log:
+        """Reads what was written since; series taken before keep what they have."""
+        self._natives = [(prefix, _sonde.Log(self._folder(path))) for prefix, path in self._given]
+        self._take()
+        return self
+
+    def __repr__(self) -> str:
+        return f"<Log of {len(self._runs)} runs, {len(self._series)} series>"
+
+    def _repr_html_(self) -> str:
+        rows = [[one.run, one.tag, one.plugin or "plain", len(one)] for one in list(self._series.values())[:_SHOWN_ROWS]]
+        return html_table(["run", "tag", "kind", "points"], rows, repr(self).strip("<>"))
 
     @property
     def runs(self) -> list[str]:
-        return self._native.runs()
+        """The names of the runs."""
+        return list(self._runs)
 
     @property
     def damage(self) -> list[dict[str, Any]]:
         """Places in files that could not be read, each with what is wrong."""
         names = ("run", "path", "offset", "length", "kind", "text")
-        return [dict(zip(names, row, strict=True)) for row in self._native.damage()]
+        return [dict(zip(names, (self._name(prefix, row[0]), *row[1:]), strict=True)) for prefix, native in self._natives for row in native.damage()]
 
     def tags(self, run: str | None = None) -> list[str]:
+        """The tags of all runs, or of one."""
         return sorted({tag for name, tag in self._series if run is None or run == name})
 
     def __getitem__(self, key: tuple[str, str]) -> Series:
-        return self._series[key]
+        try:
+            return self._series[key]
+        except (KeyError, TypeError):
+            raise KeyError(f"there is no series {key!r}; log.runs and log.tags() list what there is") from None
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._series)
@@ -143,14 +156,14 @@ class Log(Mapping[tuple[str, str], Series]):
     def __len__(self) -> int:
         return len(self._series)
 
-    def scalars(self, tag: str | None = None, run: str | None = None) -> Table:
+    def _scalars(self, tag: Pattern, run: Pattern) -> list[Series]:
+        return [s for s in self._series.values() if s.is_scalar and _fits(tag, s.tag) and _fits(run, s.run)]
+
+    def scalars(self, tag: Pattern = None, run: Pattern = None) -> Table:
         """All points of the scalar series whose tag and run match (regular expressions, whole names), one row a point."""
         import numpy as np
 
-        def fits(pattern: str | None, name: str) -> bool:
-            return pattern is None or pattern == name or re.fullmatch(pattern, name) is not None
-
-        chosen = [s for s in self._series.values() if s.is_scalar and fits(tag, s.tag) and fits(run, s.run)]
+        chosen = self._scalars(tag, run)
         counts = [len(s.steps) for s in chosen]
 
         def joined(columns: list[Any], kind: Any) -> Any:
@@ -165,6 +178,43 @@ class Log(Mapping[tuple[str, str], Series]):
                 "value": joined([s.values for s in chosen], np.float64),
             }
         )
+
+    def wide(self, tag: Pattern = None, run: Pattern = None) -> Table:
+        """One row a step and one column a series (named by its run, its tag, or both where that is needed); NaN where a
+        series has no point. Of several points at one step the last counts."""
+        import numpy as np
+
+        chosen = self._scalars(tag, run)
+        tags, runs = {s.tag for s in chosen}, {s.run for s in chosen}
+        steps = np.unique(np.concatenate([s.steps for s in chosen])) if chosen else np.empty(0, np.int64)
+        columns: dict[str, np.ndarray] = {"step": steps}
+        for one in chosen:
+            column = np.full(len(steps), np.nan)
+            column[np.searchsorted(steps, one.steps)] = one.values
+            columns[one.run if len(tags) == 1 else one.tag if len(runs) == 1 else f"{one.run} {one.tag}"] = column
+        return Table(columns)
+
+    def hparams(self, metrics: Pattern = ()) -> Table:
+        """The hyperparameters of each run that has some, one row a run, and the last value of each metric that matches:
+        its own, or that of a run below it."""
+        import numpy as np
+
+        names = list(dict.fromkeys(name for params, _ in self._sessions.values() for name in params))
+        runs = list(self._sessions)
+        columns: dict[str, Any] = {"run": np.array(runs, object), "group": np.array([self._sessions[run][1] for run in runs], object)}
+        for name in names:
+            columns[name] = np.array([self._sessions[run][0].get(name) for run in runs], object)
+        for tag in sorted({s.tag for s in self._scalars(metrics, None)}) if metrics != () else []:
+            columns[tag] = np.array([self._last(run, tag) for run in runs], np.float64)
+        return Table(columns)
+
+    def _last(self, run: str, tag: str) -> float:
+        below = (name for name, of in self._series if of == tag and (name == run or name.startswith(f"{run}/") or run == "."))
+        for name in sorted(below, key=len):
+            values = self._series[name, tag].values
+            if len(values) > 0:
+                return float(values[-1])
+        return float("nan")
 
     def _arrow(self) -> Any:
         """Every scalar point: run and tag as dictionaries, the columns of each series as they are in memory."""
@@ -190,12 +240,26 @@ class Log(Mapping[tuple[str, str], Series]):
         return pa.Table.from_batches(batches, schema)
 
 
-def load(logdir: Any, *, all_points: bool = False, format: str | None = None) -> Any:
-    """Read a log directory (a path, or s3://bucket/prefix) completely. Takes the time of reading its files; blobs are read
-    when asked for. With format "arrow", "polars" or "pandas": a table of every scalar point instead of a Log."""
+
+def load(
+    logdir: Any,
+    *,
+    all_points: bool = False,
+    runs: Pattern = None,
+    tags: Pattern = None,
+    kinds: Pattern = None,
+    steps: tuple[int | None, int | None] = (None, None),
+    format: str | None = None,
+) -> Any:
+    """Read a log directory (a path, s3://bucket/prefix, one event file, a list of them, or a dict of names and paths)
+    completely. Takes the time of reading its files; blobs are read when asked for.
+
+    runs, tags and kinds (plug-in names: "scalars", "images", …) keep what matches: a name, a regular expression over whole
+    names, or a list of them. steps=(first, last) keeps a range of steps, both ends included, None for an open end.
+    With format "arrow", "polars" or "pandas": a table of every scalar point instead of a Log."""
     if format not in (None, "arrow", "polars", "pandas"):
         raise ValueError(f"format is arrow, polars or pandas, not {format!r}")
-    log = Log(logdir, all_points)
+    log = Log(logdir, all_points, runs=runs, tags=tags, kinds=kinds, steps=steps)
     if format is None:
         return log
     if format == "pandas":

@@ -343,10 +343,10 @@ def _name_of(one: Any) -> str:
 
 
 def _predictor(one: Any, table: _Table, names: list[str], attributions: Callable[..., Any] | None) -> Callable[[list[dict[str, Any]]], dict[str, Any]]:
-    function, form = _function_of(one)
+    function, form = _function_of(one, names)
 
     def ask(rows: list[dict[str, Any]]) -> dict[str, Any]:
-        examples = table.given(rows, names) if form is None else _matrix(rows, names)
+        examples = table.given(rows, names) if form is None else rows if form == "rows" else _matrix(rows, names)
         answer = function(examples)
         out = dict(answer) if isinstance(answer, dict) and "predictions" in answer else {"predictions": answer}
         out["predictions"] = _scores(out["predictions"], len(rows))
@@ -360,11 +360,13 @@ def _predictor(one: Any, table: _Table, names: list[str], attributions: Callable
     return ask
 
 
-def _function_of(one: Any) -> tuple[Callable[[Any], Any], str | None]:
+def _function_of(one: Any, names: list[str]) -> tuple[Callable[[Any], Any], str | None]:
     """A function of examples and, where it is not the user's form, the form it needs."""
     kind = f"{type(one).__module__}.{type(one).__name__}"
     if hasattr(one, "get_inputs") and hasattr(one, "run"):
-        return lambda matrix: _run_onnx(one, matrix), "matrix"
+        return lambda rows: _run_onnx(one, rows, names), "rows"
+    if kind == "xgboost.core.Booster":
+        return one.inplace_predict, None  # predict() takes a DMatrix only
     if "torch" in sys.modules and isinstance(one, sys.modules["torch"].nn.Module):
         return lambda matrix: _run_torch(one, matrix), "matrix"
     if hasattr(one, "predict_proba"):
@@ -399,18 +401,39 @@ def _run_torch(model: Any, matrix: Any) -> Any:
     return out.numpy()
 
 
-def _run_onnx(session: Any, matrix: Any) -> Any:
+def _run_onnx(session: Any, rows: list[dict[str, Any]], names: list[str]) -> Any:
+    """One input takes all features side by side; several take the features of their names, or in their order."""
     inputs = session.get_inputs()
-    if len(inputs) == 1:
-        feed = {inputs[0].name: matrix}
+    if len(inputs) == 1 and "string" not in inputs[0].type:
+        feed = {inputs[0].name: _matrix(rows, names).astype(_onnx_type(inputs[0].type))}
+    elif len(inputs) == 1:
+        feed = {inputs[0].name: _onnx_columns(rows, names, inputs[0].type)}
     else:
-        feed = {one.name: matrix[:, i : i + 1] for i, one in enumerate(inputs)}
+        by_name = all(one.name in names for one in inputs)
+        if not by_name and len(inputs) > len(names):
+            raise ValueError(f"the model has {len(inputs)} inputs, the examples {len(names)} features")
+        wanted = [one.name if by_name else names[i] for i, one in enumerate(inputs)]
+        feed = {one.name: _onnx_columns(rows, [name], one.type) for one, name in zip(inputs, wanted)}
     outputs = session.run(None, feed)
     best = outputs[0]
     for out in outputs:  # probabilities come after labels
         if isinstance(out, list) or getattr(out, "ndim", 0) == 2:
             best = out
     return best
+
+
+def _onnx_type(kind: str) -> str:
+    """tensor(float) and its like as NumPy calls them."""
+    inner = kind.removeprefix("tensor(").removesuffix(")")
+    return {"float": "float32", "double": "float64", "string": "object"}.get(inner, inner)
+
+
+def _onnx_columns(rows: list[dict[str, Any]], names: list[str], kind: str) -> Any:
+    import numpy
+
+    if "string" in kind:
+        return numpy.array([["" if row.get(n) is None else str(row[n]) for n in names] for row in rows], dtype=object)
+    return numpy.array([[_number(row.get(n)) for n in names] for row in rows]).astype(_onnx_type(kind))
 
 
 def _scores(answer: Any, rows: int) -> list[Any]:

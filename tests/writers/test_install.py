@@ -1,5 +1,6 @@
 """A program outside the tree finds the installed library with find_package(sonde) and logs with it, from C++ and C."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -66,4 +67,10 @@ def test_demo_fills_every_dashboard(demo):
 
     assert all(np.isfinite(s.values).all() for s in log.values() if s.is_scalar)
     assert not log.damage
+    assert (demo / "alerts.yaml").is_file() and (demo / "rollouts/console.log").read_text().count("\n") > 10
+    rows = [json.loads(line) for line in (demo / "rollouts/tables/rollouts.jsonl").read_text().splitlines()]
+    assert len(rows) >= 8 * 4 * 10 and all(len(r["completion"]["_tokens"]) == len(r["completion"]["values"]["logprob"]) for r in rows)
+    first, last = ([r["correct"] for r in rows if r["_step"] == step] for step in (0, rows[-1]["_step"]))
+    assert sum(last) / len(last) > 0.9 > sum(first) / len(first)  # the policy has learned to add
+    assert len(log["rollouts", "system/process/memory_bytes"]) > 0
     assert len(list(demo.rglob("projector_config.pbtxt"))) == 1 and len(list(demo.rglob("sprite.png"))) == 1

@@ -1,0 +1,3 @@
+module sonde_example
+
+go 1.19
