@@ -25,3 +25,9 @@ install(EXPORT sonde NAMESPACE sonde:: FILE sondeConfig.cmake
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/sondeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/sondeConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sonde COMPONENT library)
+
+# The same for those who ask pkg-config. It counts from where it lies, so the folder may be moved.
+file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" to_prefix ${to_prefix})
+configure_file(${PROJECT_SOURCE_DIR}/cmake/sonde.pc.in ${PROJECT_BINARY_DIR}/generated/sonde.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/generated/sonde.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)

@@ -26,7 +26,7 @@ install(TARGETS _sonde LIBRARY DESTINATION sonde COMPONENT python)
 # The wheel carries the program: the one of this build, or one built before (-DSONDE_PROGRAM=path).
 set(SONDE_PROGRAM "" CACHE FILEPATH "a finished sonde program to put into the wheel")
 if(SKBUILD AND SONDE_PROGRAM)
-  install(PROGRAMS ${SONDE_PROGRAM} DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python)
+  install(PROGRAMS ${SONDE_PROGRAM} DESTINATION ${SKBUILD_SCRIPTS_DIR} RENAME sonde COMPONENT python)
 elseif(SKBUILD)
   install(TARGETS sonde RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python)
 endif()

@@ -13,4 +13,10 @@ if(SONDE_SANITIZE)
     target_compile_options(sonde_settings INTERFACE -fno-sanitize-recover=undefined)
   endif()
 endif()
+# For programs that start on older systems: the C library they are linked with (tools/old_glibc makes the folder). GNU ld writes
+# programs that such a libc does not load, so mold is asked.
+set(SONDE_OLD_GLIBC "" CACHE PATH "folder made by tools/old_glibc")
+if(SONDE_OLD_GLIBC)
+  add_link_options(-B${SONDE_OLD_GLIBC}/ -L${SONDE_OLD_GLIBC} -fuse-ld=mold)
+endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/version.h.in ${PROJECT_BINARY_DIR}/generated/sonde/version.h @ONLY)

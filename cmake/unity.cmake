@@ -1,0 +1,37 @@
+# SONDE_UNITY: sources of a room compiled several at a time, which shortens a first build (docs/bench.md) and makes
+# every later one slower, since an edit compiles its neighbours again. `SONDE_UNITY=ON ./run` switches it on where there is
+# no build yet. tools/unity.py says which
+# sources go together.
+option(SONDE_UNITY "compile several sources as one" OFF)
+
+if(SONDE_UNITY)
+  find_program(SONDE_PYTHON3 NAMES python3 REQUIRED)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/CMakeLists.txt layers REGEX "^sonde_layer\\(")
+  list(TRANSFORM layers REPLACE "^sonde_layer\\(([^ )]+).*" "\\1")
+  execute_process(COMMAND ${SONDE_PYTHON3} ${PROJECT_SOURCE_DIR}/tools/unity.py ${PROJECT_BINARY_DIR}/generated/unity ${layers}
+                  OUTPUT_VARIABLE SONDE_JOINED COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[^\n]+" SONDE_JOINED "${SONDE_JOINED}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/unity.py)
+endif()
+
+# sonde_join(LIST room): in the list of the room's sources, those that were joined are replaced by the files that join them.
+function(sonde_join list room)
+  if(NOT SONDE_UNITY)
+    return()
+  endif()
+  # What a source keeps to itself decides with whom it is compiled.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${${list}})
+  set(made ${SONDE_JOINED})
+  list(FILTER made INCLUDE REGEX "^${room}\t")
+  set(single ${made})
+  list(TRANSFORM made REPLACE "^[^\t]+\t([^\t]+)\t.*" "\\1")
+  list(REMOVE_DUPLICATES made)
+  list(TRANSFORM single REPLACE ".*\t" "")
+  list(REMOVE_ITEM ${list} ${single})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # g++ 12 warns of sizes that cannot be when it inlines much; the debug build, where warnings are errors, looks at each source.
+    set_source_files_properties(${made} PROPERTIES COMPILE_OPTIONS
+      "-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds;-Wno-restrict;-Wno-maybe-uninitialized")
+  endif()
+  set(${list} ${${list}} ${made} PARENT_SCOPE)
+endfunction()
