@@ -55,4 +55,12 @@ TEST_CASE("JsonValue: the last of equal names wins and null counts as absent") {
   CHECK(value->find("c") == nullptr);
 }
 
+TEST_CASE("JSON: values nest 64 deep, deeper ones are an error with its place") {
+  for (const size_t depth : {size_t{63}, size_t{64}, size_t{65}, size_t{100'000}}) {
+    CAPTURE(depth);
+    CHECK(read_json(std::string(depth, '[') + std::string(depth, ']')).has_value() ==
+          (depth <= 64));
+  }
+}
+
 }  // namespace sonde

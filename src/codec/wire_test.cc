@@ -76,3 +76,12 @@ TEST_CASE("wire: malformed messages end the walk and say so") {
     CHECK(got.ok == c.expected.ok);
   }
 }
+
+TEST_CASE("wire: groups nest 100 deep, deeper ones end the message") {
+  for (const int depth : {99, 100, 101, 100'000}) {
+    CAPTURE(depth);
+    std::string message(static_cast<size_t>(depth), '\x0b');  // field 1 opens a group
+    message.append(static_cast<size_t>(depth), '\x0c');       // and closes it
+    CHECK(walk(message).ok == (depth <= 100));
+  }
+}

@@ -55,3 +55,11 @@ TEST_CASE("YAML: what is no YAML says where, what multiplies is refused") {
   CHECK(read_yaml(laughs).error().code == Code::kTooLarge);
   CHECK(!read_yaml(std::string("a: \0b", 5)));
 }
+
+TEST_CASE("YAML: values nest 64 deep, deeper ones are an error") {
+  for (const size_t depth : {size_t{63}, size_t{64}, size_t{65}, size_t{5'000}}) {
+    CAPTURE(depth);
+    CHECK(read_yaml(std::string(depth, '[') + std::string(depth, ']')).has_value() ==
+          (depth <= 64));
+  }
+}

@@ -11,6 +11,7 @@
 
 #include "base/crc32c.h"
 #include "io/inflate.h"
+#include "io/remote/beside.h"
 #include "io/remote/remote.h"
 
 namespace sonde::io {
@@ -32,6 +33,7 @@ FileStat converted(const struct ::stat& s) {
 }
 
 Result<File> File::open(const std::string& path) {
+  if (auto fetched = fetch_stand_in(path); !fetched) return fail(fetched.error());
   // O_NONBLOCK: opening a pipe without a writer must not wait for one.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return failed(path, errno);

@@ -12,6 +12,8 @@
 #include <cstring>
 
 #include "io/inflate.h"
+#include "io/remote/beside.h"
+#include "io/remote/remote.h"
 
 namespace sonde::io {
 namespace {
@@ -33,6 +35,7 @@ Result<void> Content::check_whole(const std::string& path) const {
 }
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
+  if (auto fetched = fetch_stand_in(path); !fetched) return fail(fetched.error());
   // O_NONBLOCK: opening a pipe without a writer must not wait for one.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return fail(system_error(path));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <vector>
 
 #include "io/inflate.h"
 
@@ -115,4 +116,21 @@ TEST_CASE("gunzipped: stops at the ratio and at the size, one byte below both is
   for (const size_t size : {size_t{99'999}, size_t{100'000}})
     CHECK(io::gunzipped(as_bytes(packed(size)), 100'000, &damage));
   CHECK(!io::gunzipped(as_bytes(packed(100'001)), 100'000, &damage));
+}
+
+TEST_CASE("FaultGuard: 4096 ranges at a time, the next one is told that there is no place") {
+  const char content[16] = {};
+  std::vector<io::FaultGuard> guards;
+  guards.reserve(io::FaultGuard::kMaxGuarded + 1);
+  bool is_full = false;
+  while (!is_full && guards.size() <= size_t{io::FaultGuard::kMaxGuarded}) {
+    is_full = !guards.emplace_back().guard(content, sizeof content);
+  }
+  CHECK(is_full);  // others may hold some meanwhile
+  const Scratch scratch("text");
+  const auto refused = io::MappedFile::open(scratch.path);
+  REQUIRE(!refused);
+  CHECK(refused.error().text.find("too many files are open at once") != std::string::npos);
+  guards.clear();
+  CHECK(io::MappedFile::open(scratch.path));
 }

@@ -17,6 +17,7 @@
 
 #include "base/strings.h"
 #include "io/other_files.h"
+#include "io/remote/beside.h"
 #include "io/remote/remote.h"
 
 namespace sonde::io {
@@ -192,11 +193,20 @@ Scan scan(const std::vector<ScanRoot>& roots, bool (*is_wanted)(std::string_view
 std::vector<NamedFolder> named_folders(const Scan& scan, const std::vector<ScanRoot>& roots) {
   std::vector<NamedFolder> folders;
   folders.reserve(scan.folders.size());
+  std::vector<std::string> paths;
+  std::vector<ScanRoot> places = roots;
   for (const std::string& path : scan.folders) {
-    if (is_remote(path)) continue;
+    if (!is_remote(path)) paths.push_back(path);
+  }
+  for (ScanRoot& place : places) {
+    if (!is_remote(place.path)) continue;
+    for (std::string& path : beside_folders(place.path)) paths.push_back(std::move(path));
+    place.path = local_view(place.path);
+  }
+  for (const std::string& path : paths) {
     // The deepest root it lies in: one root may lie inside another.
     const ScanRoot* owner = nullptr;
-    for (const ScanRoot& root : roots) {
+    for (const ScanRoot& root : places) {
       if (path.starts_with(root.path) && (!owner || root.path.size() > owner->path.size()))
         owner = &root;
     }

@@ -55,7 +55,8 @@ struct NamedFolder {
   std::string root;
 };
 
-// The folders of a scan of these roots; those of object stores are not among them.
+// The folders of a scan of these roots; of an object store those with other files than logs, as
+// folders of this machine (io/remote/beside.h).
 std::vector<NamedFolder> named_folders(const Scan& scan, const std::vector<ScanRoot>& roots);
 
 // The absolute path with a leading ~ replaced by the home directory.

@@ -69,11 +69,11 @@ Result<void> Spool::flush() {
   if (checked_ == 0 || size_ >= checked_) {
     struct statvfs room{};
     if (::fstatvfs(fd_, &room) == 0 &&
-        uint64_t{room.f_bavail} * room.f_frsize < kMinFreeBytes + kCheckBytes)
+        uint64_t{room.f_bavail} * room.f_frsize < quota_.min_free + kCheckBytes)
       return fail(Code::kTooLarge,
                   fmt::format("there is no room for uploads in {}: {} bytes are left free; set "
                               "TMPDIR to another folder",
-                              folder_, kMinFreeBytes));
+                              folder_, quota_.min_free));
     checked_ = size_ + kCheckBytes;
   }
   for (std::string_view rest = buffer_; !rest.empty();) {

@@ -14,17 +14,16 @@
 
 namespace sonde::io {
 
-// Bytes that the uploads under way may take together.
+// Bytes that the uploads under way may take together, and that they leave free on the disk.
 struct SpoolQuota {
-  explicit SpoolQuota(uint64_t bytes = uint64_t{4} << 30) : most(bytes) {}
-  const uint64_t most;
+  explicit SpoolQuota(uint64_t bytes = uint64_t{4} << 30, uint64_t free_bytes = uint64_t{256} << 20)
+      : most(bytes), min_free(free_bytes) {}
+  const uint64_t most, min_free;
   std::atomic<uint64_t> used{0};
 };
 
 class Spool {
  public:
-  static constexpr uint64_t kMinFreeBytes = uint64_t{256} << 20;  // left to others on the disk
-
   // In `folder`, or in spool_folder() when it is empty. `quota` outlives the spool.
   explicit Spool(SpoolQuota& quota, std::string folder = "");
   ~Spool();

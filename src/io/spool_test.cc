@@ -48,3 +48,20 @@ TEST_CASE("Spool: a folder that cannot be written is named in the sentence") {
   REQUIRE(!kept);
   CHECK(kept.error().text.find("/proc/no such folder") != std::string::npos);
 }
+
+TEST_CASE("Spool: uploads leave room on the disk") {
+  const std::string folder = std::filesystem::temp_directory_path();
+  const uint64_t free_bytes = std::filesystem::space(folder).available;
+  const uint64_t slack = uint64_t{4} << 30;  // others write meanwhile
+  const std::string text(2 << 20, 'x');
+  if (free_bytes > 2 * slack) {
+    io::SpoolQuota enough(slack, free_bytes - slack);
+    CHECK(io::Spool(enough, folder).append(text));
+  }
+  io::SpoolQuota little(slack, free_bytes + slack);
+  const auto refused = io::Spool(little, folder).append(text);
+  REQUIRE(!refused);
+  CHECK(refused.error().code == Code::kTooLarge);
+  CHECK(refused.error().text.find("set TMPDIR to another folder") != std::string::npos);
+  CHECK(little.used == 0);
+}

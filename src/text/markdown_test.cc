@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "text/sanitize.h"
@@ -80,6 +81,29 @@ TEST_CASE("Markdown: text without Markdown is only made safe") {
   CHECK(safe_html("<b>x</b> & <a href='http://x' onclick=y>l</a>") ==
         "&lt;b&gt;x&lt;/b&gt; &amp; <a href=\"http://x\">l</a>");
   CHECK(safe_html("<unclosed") == "&lt;unclosed");
+}
+
+TEST_CASE("safe_html: of one tag 64 attributes are read, further ones are dropped") {
+  for (const size_t before : {size_t{62}, size_t{63}, size_t{64}}) {
+    CAPTURE(before);
+    std::string html = "<a";
+    for (size_t i = 0; i < before; ++i) html += " x" + std::to_string(i) + "=1";
+    const bool is_read = before + 1 <= 64;
+    CHECK(safe_html(html + " title=t>l</a>") == (is_read ? "<a title=\"t\">l</a>" : "<a>l</a>"));
+  }
+}
+
+TEST_CASE("Markdown: blocks nest 60 deep, the text itself one of them, deeper ones stay text") {
+  for (const size_t depth : {size_t{58}, size_t{59}, size_t{60}, size_t{5000}}) {
+    CAPTURE(depth);
+    std::string source;
+    for (size_t i = 0; i < depth; ++i) source += "> ";
+    const std::string html = markdown_to_safe_html(source + "x");
+    size_t quotes = 0;
+    for (size_t at = 0; (at = html.find("<blockquote>", at)) != std::string::npos; ++at) ++quotes;
+    CHECK(quotes == std::min(depth, size_t{59}));
+    CHECK((html.find("&gt;") != std::string::npos) == (depth > 59));
+  }
 }
 
 TEST_CASE("Markdown: NUL characters are dropped and reported") {

@@ -1,4 +1,5 @@
 // Azure's blob store, asked with a shared access signature: az://CONTAINER/PREFIX.
+#include <algorithm>
 #include <charconv>
 
 #include "base/strings.h"
@@ -35,7 +36,8 @@ class AzureStore final : public ObjectStore {
     return {};
   }
 
-  Result<void> list(const std::string& root, bool is_probe, const Take& fn) override {
+  Result<void> list(const std::string& root, Wanted wanted, const Take& fn) override {
+    const bool is_probe = wanted == Wanted::kProbe;
     const auto [container, key] = parts_of(root);
     const std::string prefix = key.empty() ? "" : as_folder(key);
     std::string marker;
@@ -50,13 +52,13 @@ class AzureStore final : public ObjectStore {
       while (const auto blob = xml_element(answer.body, "Blob", from)) {
         ++seen;
         SONDE_TRY(object, object_of(container, *blob));
-        if (!is_probe && is_event_file(object.path) && !fn(std::move(object))) return {};
+        if (!is_probe && !fn(std::move(object))) return {};
       }
       const std::string next = xml_unescaped(xml_element(answer.body, "NextMarker"));
       if (is_probe || next.empty() || next == marker) break;
       marker = next;
     }
-    if (seen == 0 && is_event_file(key)) {
+    if (seen == 0 && !key.empty() && (wanted == Wanted::kAll || is_event_file(key))) {
       if (auto object = head(root)) fn(std::move(*object));
     }
     return {};
@@ -86,8 +88,43 @@ class AzureStore final : public ObjectStore {
     return refused(object.path, answer);
   }
 
+  // Small ones in one request. Large ones as blocks and a list of them: blocks that an earlier list
+  // holds need not be sent again.
+  Result<RemoteObject> write(const std::string& path, UploadBytes& content,
+                             const RemoteObject* before) override {
+    const auto [container, key] = parts_of(path);
+    const std::string blob = container + "/" + key;
+    const uint64_t size = content.size();
+    if (size <= kUploadPart) {
+      SONDE_TRY(const body, content.read(0, size));
+      SONDE_TRY(const answer,
+                ask("PUT", blob, "", {{"x-ms-blob-type", "BlockBlob"}}, kMostSaid, body));
+      if (answer.status != 201) return refused(path, answer);
+      return RemoteObject{path, std::string(answer.header("etag")), size, 0};
+    }
+    const uint64_t kept = before && before->size > kUploadPart ? before->size / kUploadPart : 0;
+    std::string list = "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>";
+    for (uint64_t i = 0; i * kUploadPart < size; ++i) {
+      const std::string id = "sonde" + std::to_string(100'000'000'000 + i);  // valid base64
+      list += "<Latest>" + id + "</Latest>";
+      if (i < kept) continue;
+      SONDE_TRY(const body,
+                content.read(i * kUploadPart, std::min(kUploadPart, size - i * kUploadPart)));
+      SONDE_TRY(const answer, ask("PUT", blob, "comp=block&blockid=" + id, {}, kMostSaid, body));
+      if (answer.status != 201) return refused(path, answer);
+    }
+    list += "</BlockList>";
+    SONDE_TRY(const answer, ask("PUT", blob, "comp=blocklist", {}, kMostSaid, list));
+    if (answer.status != 201) {
+      if (kept > 0) return write(path, content, nullptr);  // the blocks are not there any more
+      return refused(path, answer);
+    }
+    return RemoteObject{path, std::string(answer.header("etag")), size, 0};
+  }
+
  private:
   static constexpr std::string_view kScheme = "az://";
+  static constexpr uint64_t kMostSaid = uint64_t{1} << 20;  // of an answer to something written
 
   static std::pair<std::string, std::string> parts_of(std::string_view path) {
     path.remove_prefix(kScheme.size());
@@ -115,9 +152,10 @@ class AzureStore final : public ObjectStore {
 
   Result<HttpAnswer> ask(std::string_view method, const std::string& path, const std::string& query,
                          const std::vector<std::pair<std::string, std::string>>& headers,
-                         uint64_t most_bytes) const {
+                         uint64_t most_bytes, std::string_view body = {}) const {
     HttpRequest request;
     request.method = method;
+    request.body = body;
     request.url = endpoint_ + "/" + percent_encoded(path, "/");
     if (!query.empty() || !signature_.empty()) request.url += "?" + query;
     if (!signature_.empty()) request.url += (query.empty() ? "" : "&") + signature_;

@@ -30,14 +30,14 @@ class HdfsStore final : public ObjectStore {
                     std::string(root) + "'");
   }
 
-  Result<void> list(const std::string& root, bool is_probe, const Take& fn) override {
+  Result<void> list(const std::string& root, Wanted wanted, const Take& fn) override {
     std::vector<std::string> folders = {root};
     for (size_t at = 0; at < folders.size(); ++at) {
       if (at == kMostFolders) return fail(Code::kTooLarge, root + ": more than a million folders");
       const std::string folder = folders[at];
       SONDE_TRY(const answer, ask(folder, "LISTSTATUS", "", kMostListing, false));
       if (answer.status != 200) return refused(folder, answer);
-      if (is_probe) return {};
+      if (wanted == Wanted::kProbe) return {};
       SONDE_TRY(const tree, read_json(answer.body));
       const JsonValue* outer = tree.find("FileStatuses");
       const JsonValue* entries = outer ? outer->find("FileStatus") : nullptr;
@@ -50,7 +50,7 @@ class HdfsStore final : public ObjectStore {
         const std::string path = name->text.empty() ? folder : folder + "/" + name->text;
         if (type->text == "DIRECTORY") {
           folders.push_back(path);
-        } else if (is_event_file(path) && !fn(object_of(path, entry))) {
+        } else if (!fn(object_of(path, entry))) {
           return {};
         }
       }

@@ -207,7 +207,8 @@ Result<HttpAnswer> http_once(const HttpRequest& request) {
     curl->easy_setopt(handle, Curl::kNoBody, 1L);
   } else if (request.method != "GET") {
     curl->easy_setopt(handle, Curl::kPost, 1L);
-    curl->easy_setopt(handle, Curl::kPostFields, request.body.data());
+    // Without bytes at all libcurl would read them from standard input.
+    curl->easy_setopt(handle, Curl::kPostFields, request.body.empty() ? "" : request.body.data());
     curl->easy_setopt(handle, Curl::kPostFieldSize, static_cast<long>(request.body.size()));
     curl->easy_setopt(handle, Curl::kCustomRequest, request.method.c_str());
   }

@@ -85,7 +85,8 @@ class HttpFolderStore final : public ObjectStore {
     return {};
   }
 
-  Result<void> list(const std::string& root, bool is_probe, const Take& fn) override {
+  Result<void> list(const std::string& root, Wanted wanted, const Take& fn) override {
+    const bool is_probe = wanted == Wanted::kProbe;
     if (is_event_file(root)) {
       SONDE_TRY(object, head(root));
       if (!is_probe) fn(std::move(object));
@@ -108,7 +109,7 @@ class HttpFolderStore final : public ObjectStore {
           if (folders.size() == kMostFolders)
             return fail(Code::kTooLarge, root + ": more than a hundred thousand folders");
           folders.push_back(std::move(target));
-        } else if (is_event_file(percent_decoded(target))) {
+        } else if (wanted == Wanted::kAll || is_event_file(percent_decoded(target))) {
           auto object = head(target);
           if (!object && object.error().code == Code::kNotFound) continue;
           if (!object) return fail(object.error());

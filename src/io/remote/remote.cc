@@ -6,10 +6,12 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/strings.h"
 #include "base/thread_pool.h"
+#include "io/remote/beside.h"
 #include "io/remote/object_store.h"
 
 namespace sonde::io {
@@ -37,29 +39,22 @@ FileStat stat_of_object(const RemoteObject& object) {
       .regular = true};
 }
 
-std::string cache_folder() {
-  if (const char* given = std::getenv("SONDE_CACHE_DIR"); given && *given) return given;
-  if (const char* given = std::getenv("XDG_CACHE_HOME"); given && *given)
-    return std::string(given) + "/sonde/blocks";
-  const char* home = std::getenv("HOME");
-  return home && *home ? std::string(home) + "/.cache/sonde/blocks" : "";
-}
-
-uint64_t cache_budget() {
-  const char* given = std::getenv("SONDE_CACHE_BYTES");
-  return given && *given ? std::strtoull(given, nullptr, 10) : kDiskBudget;
-}
-
 // Everything that is remembered between requests.
 struct Remote {
   // In the order in which they are asked whether an address is theirs.
   std::array<std::unique_ptr<ObjectStore>, 5> stores = {
       make_s3_store(), make_google_store(), make_azure_store(), make_http_folder_store(),
       make_hdfs_store()};
-  BlockCache cache{cache_folder(), cache_budget(), kMemoryBudget};
+  BlockCache cache{remote_cache_folder(), remote_cache_budget(), kMemoryBudget};
   std::mutex mutex;                                                  // guards: roots
   std::map<std::string, std::map<std::string, RemoteObject>> roots;  // root -> path -> object
-  ThreadPool prefetchers{"prefetch", kPrefetchThreads};
+
+  // Made with the first listing: a program that only uploads needs none.
+  ThreadPool& prefetchers() {
+    const std::lock_guard lock(mutex);
+    if (!prefetchers_) prefetchers_ = std::make_unique<ThreadPool>("prefetch", kPrefetchThreads);
+    return *prefetchers_;
+  }
 
   // Null for a path of this machine and for schemes that nobody reads.
   ObjectStore* store_of(std::string_view path) const {
@@ -76,6 +71,9 @@ struct Remote {
     }
     return std::nullopt;
   }
+
+ private:
+  std::unique_ptr<ThreadPool> prefetchers_;  // guarded by mutex
 };
 
 Remote& remote() {
@@ -159,7 +157,7 @@ class ObjectSource final : public Source {
 void prefetch(ObjectStore& store, const std::vector<RemoteObject>& objects) {
   for (size_t i = 0; i < std::min(objects.size(), kMostPrefetched); ++i) {
     if (objects[i].size == 0) continue;
-    remote().prefetchers.run([&store, object = objects[i]] {
+    remote().prefetchers().run([&store, object = objects[i]] {
       ObjectSource source(store, object);
       if (remote().cache.begin(source.key_of(0))) {
         [[maybe_unused]] const auto fetched = source.fetch(0, 1);  // who needs it asks again
@@ -168,19 +166,23 @@ void prefetch(ObjectStore& store, const std::vector<RemoteObject>& objects) {
   }
 }
 
-// The event files below a root, by path.
-Result<std::map<std::string, RemoteObject>> list_events(ObjectStore& store,
-                                                        const std::string& root) {
-  std::map<std::string, RemoteObject> objects;
+// What a listing found, by path.
+struct Listing {
+  std::map<std::string, RemoteObject> events, others;
+};
+Result<Listing> list_logs(ObjectStore& store, const std::string& root) {
+  Listing found;
   const auto take = [&](RemoteObject object) {
+    auto& objects = is_event_file(object.path) ? found.events : found.others;
     std::string path = object.path;
     objects.emplace(std::move(path), std::move(object));
-    return objects.size() < kMostObjects;
+    return found.events.size() < kMostObjects && found.others.size() < kMostObjects;
   };
-  if (const auto listed = store.list(root, false, take); !listed) return fail(listed.error());
-  if (objects.size() >= kMostObjects)
-    return fail(Code::kTooLarge, root + ": more than two million event files");
-  return objects;
+  if (const auto listed = store.list(root, Wanted::kLogs, take); !listed)
+    return fail(listed.error());
+  if (found.events.size() >= kMostObjects || found.others.size() >= kMostObjects)
+    return fail(Code::kTooLarge, root + ": more than two million files");
+  return found;
 }
 
 }  // namespace
@@ -227,12 +229,12 @@ Result<void> check_scheme(std::string_view path) {
 Result<void> check_remote(std::string_view path) {
   ObjectStore& store = *remote().store_of(path);
   if (auto good = store.check(path); !good) return good;
-  return store.list(std::string(path), true, [](const RemoteObject&) { return false; });
+  return store.list(std::string(path), Wanted::kProbe, [](const RemoteObject&) { return false; });
 }
 
 std::vector<FoundRun> scan_remote(const std::string& root, Scan& scan) {
   ObjectStore& store = *remote().store_of(root);
-  auto listed = list_events(store, root);
+  auto listed = list_logs(store, root);
   std::vector<RemoteObject> changed;
   std::map<std::string, RemoteObject> objects;
   {
@@ -241,14 +243,19 @@ std::vector<FoundRun> scan_remote(const std::string& root, Scan& scan) {
     if (!listed) {
       scan.skipped.push_back({root, listed.error().text});
     } else {
-      for (const auto& [path, object] : *listed) {
+      for (const auto& [path, object] : listed->events) {
         if (!known.contains(path)) changed.push_back(object);
       }
-      known = std::move(*listed);
+      known = std::move(listed->events);
     }
     objects = known;
   }
   prefetch(store, changed);
+  // A web server's listing tells of event files alone.
+  if (listed && !root.starts_with("http") && !show_beside(store, root, listed->others)) {
+    scan.skipped.push_back(
+        {root, "too many files beside the logs: captures and checkpoints may be missing"});
+  }
   scan.folders.push_back(root);
   const std::string prefix = as_folder(root);
   const bool is_encoded = root.starts_with("http");
@@ -270,12 +277,20 @@ std::vector<FoundRun> scan_remote(const std::string& root, Scan& scan) {
   return result;
 }
 
+// A file beside the logs, where a listing has told what there is.
+std::optional<std::string> stand_in_of(const std::string& path) {
+  std::string here = local_view(path);
+  if (here == path) return std::nullopt;
+  return here;
+}
+
 Result<FileStat> stat_remote(const std::string& path) {
   {
     const std::lock_guard lock(remote().mutex);
     if (remote().roots.contains(path)) return FileStat{};
   }
   if (const auto object = remote().known(path)) return stat_of_object(*object);
+  if (const auto here = stand_in_of(path)) return stat_of(*here);
   SONDE_TRY(const object, remote().store_of(path)->head(path));
   return stat_of_object(object);
 }
@@ -284,12 +299,51 @@ Result<std::unique_ptr<Source>> open_remote(const std::string& path) {
   ObjectStore& store = *remote().store_of(path);
   auto object = remote().known(path);
   if (!object) {
+    if (const auto here = stand_in_of(path)) return open_source(*here);
     SONDE_TRY(asked, store.head(path));
     object = std::move(asked);
   }
   return std::unique_ptr<Source>(std::make_unique<ObjectSource>(store, std::move(*object)));
 }
 
+Result<std::vector<RemoteObject>> list_remote(const std::string& root) {
+  std::vector<RemoteObject> objects;
+  ObjectStore& store = *remote().store_of(root);
+  if (auto good = store.check(root); !good) return fail(good.error());
+  const auto listed = store.list(root, Wanted::kAll, [&](RemoteObject object) {
+    objects.push_back(std::move(object));
+    return objects.size() < kMostObjects;
+  });
+  if (!listed) return fail(listed.error());
+  if (objects.size() >= kMostObjects)
+    return fail(Code::kTooLarge, root + ": more than two million files");
+  return objects;
+}
+
+ObjectStore* store_of(std::string_view path) {
+  return is_address(path) ? remote().store_of(path) : nullptr;
+}
+
+Result<RemoteObject> ObjectStore::write(const std::string& path, UploadBytes&,
+                                        const RemoteObject*) {
+  return fail(Code::kUnsupported, "cannot write to " + path +
+                                      ": files are written to s3://, gs:// and az://, and to "
+                                      "folders of this machine");
+}
+
 CacheCounts remote_cache_counts() { return remote().cache.counts(); }
+
+std::string remote_cache_folder() {
+  if (const char* given = std::getenv("SONDE_CACHE_DIR"); given && *given) return given;
+  if (const char* given = std::getenv("XDG_CACHE_HOME"); given && *given)
+    return std::string(given) + "/sonde/blocks";
+  const char* home = std::getenv("HOME");
+  return home && *home ? std::string(home) + "/.cache/sonde/blocks" : "";
+}
+
+uint64_t remote_cache_budget() {
+  const char* given = std::getenv("SONDE_CACHE_BYTES");
+  return given && *given ? std::strtoull(given, nullptr, 10) : kDiskBudget;
+}
 
 }  // namespace sonde::io

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "io/file.h"
 #include "io/remote/block_cache.h"
+#include "io/remote/object_store.h"
 #include "io/scan.h"
 
 namespace sonde::io {
@@ -33,6 +34,14 @@ std::vector<FoundRun> scan_remote(const std::string& root, Scan& scan);
 Result<FileStat> stat_remote(const std::string& path);
 Result<std::unique_ptr<Source>> open_remote(const std::string& path);
 
+// Every file below a place, in the order of paths.
+Result<std::vector<RemoteObject>> list_remote(const std::string& root);
+// The store of an address; null for a path of this machine.
+ObjectStore* store_of(std::string_view path);
+
 CacheCounts remote_cache_counts();
+// Where what was fetched is kept, and how much of it; empty: nowhere.
+std::string remote_cache_folder();
+uint64_t remote_cache_budget();
 
 }  // namespace sonde::io

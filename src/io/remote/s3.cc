@@ -79,7 +79,7 @@ S3Config S3Client::config() const {
 }
 
 Result<HttpAnswer> S3Client::ask(const Question& question) {
-  static const std::string kNoPayload = sha256_hex("");
+  const std::string payload = sha256_hex(question.body);
   const auto attempt = [&](const S3Config& config) {
     const S3Address address = s3_address(config, question.bucket);
     std::string path = address.path;
@@ -87,18 +87,19 @@ Result<HttpAnswer> S3Client::ask(const Question& question) {
     HttpRequest request;
     request.method = question.method;
     request.max_answer_bytes = question.max_answer_bytes;
+    request.body = question.body;
     request.url = address.scheme + "://" + address.host + path;
     if (!question.query.empty()) request.url += "?" + canonical_query(question.query);
     return http_patiently(request, [&](HttpRequest& ready) {
       ready.headers = question.headers;
       if (config.credentials.is_anonymous()) return;
       const std::string time = now_text();
-      ready.headers.emplace_back("x-amz-content-sha256", kNoPayload);
+      ready.headers.emplace_back("x-amz-content-sha256", payload);
       ready.headers.emplace_back("x-amz-date", time);
       if (!config.credentials.session_token.empty())
         ready.headers.emplace_back("x-amz-security-token", config.credentials.session_token);
       const S3Request to_sign{question.method, address.host,  path,
-                              question.query,  ready.headers, kNoPayload};
+                              question.query,  ready.headers, payload};
       ready.headers.emplace_back("Authorization", s3_authorization(to_sign, config.credentials,
                                                                    config.region, "s3", time));
     });
@@ -170,6 +171,103 @@ Result<std::string> S3Client::read(std::string_view bucket, std::string_view key
   if (answer.status == 416) return std::string();  // behind the end
   if (answer.status == 206 || (answer.status == 200 && offset == 0)) return std::move(answer.body);
   return refused(bucket, key, answer);
+}
+
+Result<std::string> S3Client::put(std::string_view bucket, std::string_view key,
+                                  std::string_view body) {
+  Question question;
+  question.method = "PUT";
+  question.bucket = bucket;
+  question.key = key;
+  question.headers.emplace_back("content-type", "application/octet-stream");
+  question.body = body;
+  SONDE_TRY(const answer, ask(question));
+  if (answer.status != 200) return refused(bucket, key, answer);
+  return std::string(answer.header("etag"));
+}
+
+Result<std::string> S3Client::begin_parts(std::string_view bucket, std::string_view key) {
+  Question question;
+  question.method = "POST";
+  question.bucket = bucket;
+  question.key = key;
+  question.query.emplace_back("uploads", "");
+  question.headers.emplace_back("content-type", "application/octet-stream");
+  SONDE_TRY(const answer, ask(question));
+  if (answer.status != 200) return refused(bucket, key, answer);
+  std::string upload = xml_unescaped(xml_element(answer.body, "UploadId"));
+  if (upload.empty()) return fail(Code::kIo, "the store begins no upload in parts");
+  return upload;
+}
+
+Result<std::string> S3Client::put_part(std::string_view bucket, std::string_view key,
+                                       std::string_view upload, size_t number,
+                                       std::string_view body) {
+  Question question;
+  question.method = "PUT";
+  question.bucket = bucket;
+  question.key = key;
+  question.query = {{"partNumber", std::to_string(number)}, {"uploadId", std::string(upload)}};
+  question.headers.emplace_back("content-type", "application/octet-stream");
+  question.body = body;
+  SONDE_TRY(const answer, ask(question));
+  if (answer.status != 200) return refused(bucket, key, answer);
+  return std::string(answer.header("etag"));
+}
+
+Result<std::string> S3Client::copy_part(std::string_view bucket, std::string_view key,
+                                        std::string_view upload, size_t number,
+                                        const Copied& from) {
+  Question question;
+  question.method = "PUT";
+  question.bucket = bucket;
+  question.key = key;
+  question.query = {{"partNumber", std::to_string(number)}, {"uploadId", std::string(upload)}};
+  question.headers = {
+      {"content-type", "application/octet-stream"},
+      {"x-amz-copy-source", "/" + std::string(bucket) + "/" + percent_encoded(key, "/")},
+      {"x-amz-copy-source-if-match", std::string(from.etag)},
+      {"x-amz-copy-source-range", "bytes=" + std::to_string(from.offset) + "-" +
+                                      std::to_string(from.offset + from.length - 1)}};
+  SONDE_TRY(const answer, ask(question));
+  // The status is sent before the copy is done; what went wrong is in the body then.
+  std::string etag = xml_unescaped(xml_element(answer.body, "ETag"));
+  if (answer.status == 200 && !etag.empty()) return etag;
+  if (answer.status == 412 || answer.status == 404) return refused(bucket, key, answer);
+  return fail(answer.status >= 500 && answer.status != 501 ? Code::kIo : Code::kUnsupported,
+              "the store does not copy parts (status " + std::to_string(answer.status) + ")");
+}
+
+Result<std::string> S3Client::finish_parts(std::string_view bucket, std::string_view key,
+                                           std::string_view upload,
+                                           const std::vector<std::string>& etags) {
+  std::string list = "<CompleteMultipartUpload>";
+  for (size_t i = 0; i < etags.size(); ++i) {
+    list += "<Part><PartNumber>" + std::to_string(i + 1) + "</PartNumber><ETag>" + etags[i] +
+            "</ETag></Part>";
+  }
+  list += "</CompleteMultipartUpload>";
+  Question question;
+  question.method = "POST";
+  question.bucket = bucket;
+  question.key = key;
+  question.query.emplace_back("uploadId", upload);
+  question.headers.emplace_back("content-type", "application/xml");
+  question.body = list;
+  SONDE_TRY(const answer, ask(question));
+  std::string etag = xml_unescaped(xml_element(answer.body, "ETag"));
+  if (answer.status == 200 && !etag.empty()) return etag;  // 200 with an error inside is an error
+  return refused(bucket, key, answer);
+}
+
+void S3Client::forget_parts(std::string_view bucket, std::string_view key,
+                            std::string_view upload) {
+  Question question;
+  question.method = "DELETE";
+  question.bucket = bucket;
+  question.key = key;
+  question.query.emplace_back("uploadId", upload);
+  [[maybe_unused]] const auto answer = ask(question);  // the store forgets by itself after a while
 }
 
 }  // namespace sonde::io

@@ -37,11 +37,31 @@ class S3Client {
   Result<std::string> read(std::string_view bucket, std::string_view key, std::string_view etag,
                            uint64_t offset, uint64_t length);
 
+  // Writing: the object whole, or in parts that become one object when they are finished. Each
+  // gives the ETag.
+  Result<std::string> put(std::string_view bucket, std::string_view key, std::string_view body);
+  Result<std::string> begin_parts(std::string_view bucket,
+                                  std::string_view key);  // the upload's id
+  Result<std::string> put_part(std::string_view bucket, std::string_view key,
+                               std::string_view upload, size_t number, std::string_view body);
+  // Bytes of the object as it is now, copied by the store. kConflict when it is no longer the one
+  // that `etag` names, kUnsupported when the store does not copy parts.
+  struct Copied {
+    std::string_view etag;
+    uint64_t offset = 0, length = 0;
+  };
+  Result<std::string> copy_part(std::string_view bucket, std::string_view key,
+                                std::string_view upload, size_t number, const Copied& from);
+  Result<std::string> finish_parts(std::string_view bucket, std::string_view key,
+                                   std::string_view upload, const std::vector<std::string>& etags);
+  void forget_parts(std::string_view bucket, std::string_view key, std::string_view upload);
+
  private:
   struct Question {
     std::string_view method = "GET";
     std::string_view bucket, key;
     std::vector<std::pair<std::string, std::string>> query, headers;
+    std::string_view body = {};
     uint64_t max_answer_bytes = 64 << 20;
   };
   Result<HttpAnswer> ask(const Question& question);

@@ -3,8 +3,8 @@
 #include <charconv>
 
 #include "log/trackers/readers.h"
-#include "log/trackers/sqlite_file.h"
 #include "log/trackers/values.h"
+#include "table/sqlite_file.h"
 
 namespace sonde::trackers {
 namespace {
@@ -18,7 +18,7 @@ std::string stem_of(const std::string& path) {
 }  // namespace
 
 Result<DatabaseRuns> runs_in(const std::string& path) {
-  SONDE_TRY(file, SqliteFile::open(path));
+  SONDE_TRY(file, table::SqliteFile::open(path));
   SONDE_TRY(tables, file.tables());
   const auto has = [&](std::initializer_list<std::string_view> names) {
     for (const std::string_view name : names)

@@ -5,8 +5,8 @@
 
 #include "base/strings.h"
 #include "log/trackers/readers.h"
-#include "log/trackers/sqlite_file.h"
 #include "log/trackers/values.h"
+#include "table/sqlite_file.h"
 
 namespace sonde::trackers {
 namespace {
@@ -22,7 +22,7 @@ class MlflowReader final : public RunReader {
       last_row_ = 0;
     }
     inode_ = now.inode;
-    SONDE_TRY(file, SqliteFile::open(path_));
+    SONDE_TRY(file, table::SqliteFile::open(path_));
     if (auto head = read_head(file, sink); !head) return fail(head.error());
     SONDE_TRY(rows, file.query("SELECT rowid, key, value, timestamp, step, is_nan FROM metrics "
                                "WHERE run_uuid = ? AND rowid > ? ORDER BY rowid"));
@@ -42,10 +42,10 @@ class MlflowReader final : public RunReader {
   }
 
   void rewind() override { last_row_ = 0; }
-  Result<io::FileStat> stat() const override { return SqliteFile::stat(path_); }
+  Result<io::FileStat> stat() const override { return table::SqliteFile::stat(path_); }
 
  private:
-  Result<void> read_head(SqliteFile& file, RunSink& sink) {
+  Result<void> read_head(table::SqliteFile& file, RunSink& sink) {
     SONDE_TRY(run, file.query("SELECT start_time, end_time, status FROM runs WHERE run_uuid = ?"));
     run.bind(1, run_);
     if (!run.next()) {

@@ -7,8 +7,8 @@
 
 #include "base/strings.h"
 #include "log/trackers/readers.h"
-#include "log/trackers/sqlite_file.h"
 #include "log/trackers/values.h"
+#include "table/sqlite_file.h"
 
 namespace sonde::trackers {
 namespace {
@@ -30,7 +30,7 @@ struct Trial {
 };
 
 // INF_POS and INF_NEG stand in a column of their own: SQL has no infinity.
-double value_of(const Rows& rows, int value, int kind) {
+double value_of(const table::Rows& rows, int value, int kind) {
   const std::string_view type = rows.text(kind);
   if (type == "INF_POS") return HUGE_VAL;
   if (type == "INF_NEG") return -HUGE_VAL;
@@ -55,7 +55,7 @@ class OptunaReader final : public RunReader {
   OptunaReader(std::string path, int64_t trial) : path_(std::move(path)), trial_(trial) {}
 
   Result<bool> read(RunSink& sink) override {
-    SONDE_TRY(file, SqliteFile::open(path_));
+    SONDE_TRY(file, table::SqliteFile::open(path_));
     Trial trial;
     if (auto head = read_head(file, trial); !head) return fail(head.error());
     if (auto params = read_params(file); !params) return fail(params.error());
@@ -76,10 +76,10 @@ class OptunaReader final : public RunReader {
   }
 
   void rewind() override { handed_on_ = false; }
-  Result<io::FileStat> stat() const override { return SqliteFile::stat(path_); }
+  Result<io::FileStat> stat() const override { return table::SqliteFile::stat(path_); }
 
  private:
-  Result<void> read_head(SqliteFile& file, Trial& trial) const {
+  Result<void> read_head(table::SqliteFile& file, Trial& trial) const {
     SONDE_TRY(rows, file.query("SELECT state, datetime_start, datetime_complete FROM trials "
                                "WHERE trial_id = ?"));
     rows.bind(1, trial_);
@@ -93,7 +93,7 @@ class OptunaReader final : public RunReader {
     return {};
   }
 
-  Result<void> read_params(SqliteFile& file) {
+  Result<void> read_params(table::SqliteFile& file) {
     SONDE_TRY(rows, file.query("SELECT param_name, param_value, distribution_json "
                                "FROM trial_params WHERE trial_id = ? ORDER BY param_id"));
     rows.bind(1, trial_);
@@ -104,7 +104,7 @@ class OptunaReader final : public RunReader {
     return {};
   }
 
-  Result<void> read_points(SqliteFile& file, Trial& trial) const {
+  Result<void> read_points(table::SqliteFile& file, Trial& trial) const {
     SONDE_TRY(columns, file.columns("trial_intermediate_values"));
     // Before Optuna 3 there was no column for infinities.
     if (columns.contains("intermediate_value")) {

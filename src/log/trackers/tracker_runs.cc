@@ -9,9 +9,9 @@
 #include "log/trackers/meta_yaml.h"
 #include "log/trackers/readers.h"
 #include "log/trackers/rows.h"
-#include "log/trackers/sqlite_file.h"
 #include "log/trackers/values.h"
 #include "log/trackers/wandb_name.h"
+#include "table/sqlite_file.h"
 
 namespace sonde::trackers {
 namespace {
@@ -161,7 +161,7 @@ void TrackerRuns::find_in(const io::OtherFile& file, std::vector<Found>& found) 
 
 void TrackerRuns::find_database(const io::OtherFile& file, std::vector<Found>& found) {
   Verdict& verdict = verdicts_[file.path];
-  const auto stat = SqliteFile::stat(file.path);
+  const auto stat = table::SqliteFile::stat(file.path);
   if (!stat) return;
   if (!(verdict.stat == *stat)) {
     auto runs = runs_in(file.path);

@@ -3,8 +3,8 @@
 
 #include "base/strings.h"
 #include "log/trackers/readers.h"
-#include "log/trackers/sqlite_file.h"
 #include "log/trackers/values.h"
+#include "table/sqlite_file.h"
 
 namespace sonde::trackers {
 namespace {
@@ -20,7 +20,7 @@ class TrackioReader final : public RunReader {
       rewind();
     }
     inode_ = now.inode;
-    SONDE_TRY(file, SqliteFile::open(path_));
+    SONDE_TRY(file, table::SqliteFile::open(path_));
     SONDE_TRY(columns, file.columns("metrics"));
     // Before 0.10 a run was known by its name alone.
     const std::string key = columns.contains("run_id") ? "run_id" : "run_name";
@@ -38,10 +38,10 @@ class TrackioReader final : public RunReader {
     last_metric_ = last_system_ = 0;
     system_begin_ = 0;
   }
-  Result<io::FileStat> stat() const override { return SqliteFile::stat(path_); }
+  Result<io::FileStat> stat() const override { return table::SqliteFile::stat(path_); }
 
  private:
-  Result<bool> read_rows(SqliteFile& file, RunSink& sink, const std::string& table,
+  Result<bool> read_rows(table::SqliteFile& file, RunSink& sink, const std::string& table,
                          const std::string& key, int64_t& last) {
     const bool is_system = table != "metrics";
     SONDE_TRY(rows,
@@ -65,7 +65,7 @@ class TrackioReader final : public RunReader {
     return false;
   }
 
-  Result<void> read_config(SqliteFile& file, const std::string& key) {
+  Result<void> read_config(table::SqliteFile& file, const std::string& key) {
     SONDE_TRY(columns, file.columns("configs"));
     if (!columns.contains(key)) return {};
     SONDE_TRY(rows, file.query("SELECT config FROM configs WHERE " + key + " = ?"));

@@ -125,6 +125,7 @@ Result<void> EventFile::open() {
     path_ = path;
     purged_ = true;
     failed_ = false;
+    if (options_.on_open) options_.on_open();
     return {};
   }
   note({Code::kIo, "no free event file name in " + options_.folder});

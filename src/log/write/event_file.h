@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,8 @@ struct EventFileOptions {
   std::string source;      // source_metadata.writer of the header
   bool has_purge = false;  // writes SessionLog START at purge_step after the header
   int64_t purge_step = 0;
-  bool whole_second_header = false;  // TensorFlow stamps the header with whole seconds
+  bool whole_second_header = false;    // TensorFlow stamps the header with whole seconds
+  std::function<void()> on_open = {};  // a file was made; on the thread that writes
 };
 
 class EventFile {

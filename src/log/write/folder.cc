@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "io/remote/upload.h"
+
 namespace sonde::writer {
 namespace {
 
@@ -32,6 +34,10 @@ std::string without_escapes(std::string_view text) {
 
 }  // namespace
 
+bool is_store(std::string_view name) {
+  return name.starts_with("s3://") || name.starts_with("gs://") || name.starts_with("az://");
+}
+
 Result<std::string> local_folder(std::string_view name) {
   const size_t at = name.find("://");
   if (at == name.npos || !is_scheme(name.substr(0, at)))
@@ -39,8 +45,8 @@ Result<std::string> local_folder(std::string_view name) {
   const std::string_view rest = name.substr(at + 3);
   if (name.substr(0, at) != "file")
     return fail(Code::kUnsupported,
-                fmt::format("cannot write to {}: logs are written to a local folder. Write to one "
-                            "and copy it, for example with `sonde sync`, or mount the store",
+                fmt::format("cannot write to {}: logs are written to folders of this machine and "
+                            "to s3://, gs:// and az://",
                             name));
   const size_t path = rest.find('/');
   if (path == rest.npos || (path > 0 && rest.substr(0, path) != "localhost"))
@@ -49,6 +55,12 @@ Result<std::string> local_folder(std::string_view name) {
                             "machine, as in file:///data/logs",
                             name));
   return without_escapes(rest.substr(path));
+}
+
+Result<void> check_folder(const std::string& name) {
+  if (is_store(name)) return io::check_upload(name);
+  if (auto local = local_folder(name); !local) return fail(local.error());
+  return {};
 }
 
 }  // namespace sonde::writer

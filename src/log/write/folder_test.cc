@@ -16,6 +16,7 @@ TEST_CASE("Folder: paths and file:// are local, every other scheme is refused wi
        {"s3://bucket/run", "gs://b/r", "hdfs://host/x", "abfs+x://y", "file://other/x"}) {
     const auto folder = local_folder(name);
     REQUIRE_FALSE(folder);
+    CHECK(is_store(name) == (name[0] == 's' || name[0] == 'g'));
     CHECK(folder.error().text.find(name) != std::string::npos);
   }
 }

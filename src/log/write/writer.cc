@@ -13,6 +13,7 @@
 #include "codec/fields/event.h"
 #include "codec/wire.h"
 #include "log/write/folder.h"
+#include "log/write/outbox.h"
 #include "log/write/projector.h"
 #include "log/write/scalar_record.h"
 #include "log/write/sink.h"
@@ -21,8 +22,15 @@
 namespace sonde {
 
 struct Writer::Impl {
-  explicit Impl(writer::SinkOptions options, std::function<void(const std::string&)> complain)
-      : on_problem(std::move(complain)), sink(std::move(options)) {}
+  explicit Impl(writer::SinkOptions options, std::shared_ptr<writer::Outbox> uploads,
+                std::function<void(const std::string&)> complain)
+      : on_problem(std::move(complain)), outbox(std::move(uploads)), sink(std::move(options)) {}
+  ~Impl() { close(); }
+
+  void close() {
+    sink.close();
+    if (outbox) outbox->close();
+  }
 
   // One line a kind of trouble: a training loop would repeat it for ever.
   bool refuse(const std::string& problem) {
@@ -44,14 +52,25 @@ struct Writer::Impl {
   std::string last_problem;
   uint64_t refused = 0;
   std::vector<writer::ProjectorEntry> embeddings;
+  std::shared_ptr<writer::Outbox> outbox;  // of a folder that is in a store
   writer::Sink sink;
 };
 
 namespace {
 
-writer::SinkOptions sink_options(const std::string& folder, const WriterOptions& options) {
+writer::SinkOptions sink_options(const std::string& folder, const WriterOptions& options,
+                                 std::shared_ptr<writer::Outbox>& outbox) {
   writer::SinkOptions sink;
-  if (auto local = writer::local_folder(folder)) {
+  if (writer::is_store(folder)) {
+    if (auto made = writer::Outbox::make(folder, options.on_problem)) {
+      outbox = *std::move(made);
+      sink.file.folder = outbox->folder();
+      sink.file.on_open = [box = outbox.get()] { box->begin(); };
+    } else {
+      sink.file.folder = folder;
+      sink.file.refused = made.error().text;
+    }
+  } else if (auto local = writer::local_folder(folder)) {
     sink.file.folder = *std::move(local);
   } else {
     sink.file.folder = folder;
@@ -79,7 +98,11 @@ double time_of(const Writer::Time& wall_time) {
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the signature is part of the ABI
 Writer::Writer(const std::string& folder, WriterOptions options)
-    : impl_(std::make_unique<Impl>(sink_options(folder, options), options.on_problem)) {
+    : impl_([&] {
+        std::shared_ptr<writer::Outbox> outbox;
+        auto sink = sink_options(folder, options, outbox);
+        return std::make_unique<Impl>(std::move(sink), std::move(outbox), options.on_problem);
+      }()) {
   if (options.create_now) impl_->sink.open();
 }
 Writer::~Writer() = default;
@@ -134,7 +157,7 @@ bool Writer::run_metadata(std::string_view tag, std::string_view run_metadata, i
 }
 
 bool Writer::embedding(const Embedding& embedding) {
-  auto entry = writer::write_embedding(folder(), embedding);
+  auto entry = writer::write_embedding(impl_->sink.folder(), embedding);
   if (!entry)
     return impl_->refuse(fmt::format("embedding '{}': {}", embedding.name, entry.error().text));
   Result<void> listed;
@@ -143,7 +166,7 @@ bool Writer::embedding(const Embedding& embedding) {
     auto& all = impl_->embeddings;
     std::erase_if(all, [&](const auto& old) { return old.tensor_name == entry->tensor_name; });
     all.push_back(std::move(*entry));
-    listed = writer::write_projector_config(folder(), all);
+    listed = writer::write_projector_config(impl_->sink.folder(), all);
   }
   if (!listed) return impl_->refuse(listed.error().text);
   return true;
@@ -152,9 +175,11 @@ bool Writer::embedding(const Embedding& embedding) {
 bool Writer::flush(bool sync) {
   return impl_->sink.flush(sync ? writer::Sink::Sync::kYes : writer::Sink::Sync::kNo);
 }
-void Writer::close() { impl_->sink.close(); }
+void Writer::close() { impl_->close(); }
 
-const std::string& Writer::folder() const { return impl_->sink.folder(); }
+const std::string& Writer::folder() const {
+  return impl_->outbox ? impl_->outbox->address() : impl_->sink.folder();
+}
 std::string Writer::path() const { return impl_->sink.path(); }
 
 std::string Writer::problem() const {

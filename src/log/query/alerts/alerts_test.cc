@@ -36,6 +36,27 @@ TEST_CASE("alerts: expressions") {
     CHECK_MESSAGE(!parse_expression(bad), bad);
 }
 
+TEST_CASE("alerts: throughput drops, but neither one slow step nor logging less often is a drop") {
+  const CurveLimits limits;
+  const auto timed = [](size_t n, auto seconds_of) {
+    Points points = made(n, [](double) { return 1.0; });
+    double wall = 0;
+    for (size_t i = 0; i < n; ++i) points.walls[i] = wall += seconds_of(i);
+    return points;
+  };
+  CHECK(!look_at("throughput", timed(300, [](size_t) { return 0.5; }), limits));
+  CHECK(!look_at("throughput", timed(300, [](size_t i) { return i == 295 ? 60.0 : 0.5; }), limits));
+  CHECK(!look_at("throughput", timed(40, [](size_t i) { return i > 20 ? 5.0 : 0.5; }), limits));
+  CHECK(!look_at("throughput", timed(300, [](size_t) { return 0.0; }), limits));
+  const auto slow =
+      look_at("throughput", timed(300, [](size_t i) { return i >= 250 ? 2.0 : 0.5; }), limits);
+  REQUIRE(slow);
+  CHECK(slow->text == "0.5 steps a second lately, 2 before");
+  Points rarer = timed(300, [](size_t i) { return i >= 250 ? 5.0 : 0.5; });
+  for (size_t i = 250; i < 300; ++i) rarer.steps[i] = static_cast<Step>(250 + 10 * (i - 250));
+  CHECK(!look_at("throughput", rarer, limits));
+}
+
 TEST_CASE("alerts: words about curves fire where they should and are quiet elsewhere") {
   CurveLimits limits;
   limits.now = 300;

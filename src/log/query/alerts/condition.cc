@@ -11,8 +11,8 @@
 namespace sonde::query {
 namespace {
 
-constexpr std::array<std::string_view, 5> kWords = {"nan", "spike", "divergence", "plateau",
-                                                    "stall"};
+constexpr std::array<std::string_view, 6> kWords = {"nan",     "spike", "divergence",
+                                                    "plateau", "stall", "throughput"};
 constexpr std::array<std::string_view, 7> kWhats = {"last", "first", "min",  "max",
                                                     "mean", "step",  "count"};
 constexpr size_t kWindow = 10;      // points whose median stands for a moment
@@ -135,6 +135,27 @@ std::optional<Fired> stalls(const Points& points, const CurveLimits& limits) {
             fmt::format("no point for {:.0f} s; usually one every {:.3g} s", silent, usual));
 }
 
+// Seconds a step takes, between neighbours of [begin, end). A restart counts steps anew: left out.
+double step_seconds(const Points& points, size_t begin, size_t end) {
+  std::vector<double> seconds;
+  for (size_t i = std::max<size_t>(begin, 1); i < end; ++i) {
+    const auto steps = static_cast<double>(points.steps[i] - points.steps[i - 1]);
+    if (steps > 0) seconds.push_back((points.walls[i] - points.walls[i - 1]) / steps);
+  }
+  return seconds.empty() ? 0 : median_of(std::move(seconds));
+}
+
+std::optional<Fired> slows(const Points& points, const CurveLimits& limits) {
+  // Lately is the last tenth, at least 20 points: one slow evaluation is no drop.
+  const size_t n = points.size(), lately = std::max<size_t>(20, n / 10);
+  if (n < 3 * lately) return std::nullopt;
+  const double usual = step_seconds(points, n > kLooked ? n - kLooked : 0, n - lately);
+  const double now = step_seconds(points, n - lately, n);
+  if (!(usual > 0) || !(now > limits.slow_factor * usual)) return std::nullopt;
+  return at(points, n - 1,
+            fmt::format("{:.4g} steps a second lately, {:.4g} before", 1 / now, 1 / usual));
+}
+
 }  // namespace
 
 Result<Expression> parse_expression(std::string_view text) {
@@ -197,6 +218,7 @@ std::optional<Fired> look_at(std::string_view word, const Points& points,
   if (word == "divergence") return diverges(points, limits);
   if (word == "plateau") return stays(points, limits);
   if (word == "stall") return stalls(points, limits);
+  if (word == "throughput") return slows(points, limits);
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
 // When somebody wants to be told about a run: a word ("nan", "spike", "divergence", "plateau",
-// "stall") about every curve that a rule looks at, or a comparison of metrics such as
+// "stall", "throughput") about every curve that a rule looks at, or a comparison of metrics such as
 // `val/acc > 0.9 and max(lr) < 1`. Pure functions over points; the clock comes from outside.
 #pragma once
 
@@ -43,7 +43,8 @@ struct CurveLimits {
   double min_delta = 0;   // plateau: what counts as better
   bool higher_is_better = false;
   double stall_factor = 20, stall_least_s = 60;
-  double now = 0;  // seconds since 1970
+  double slow_factor = 2;  // throughput: how many times the usual time a step takes
+  double now = 0;          // seconds since 1970
 };
 bool is_curve_word(std::string_view word);
 // Whether a curve fits the word now.

@@ -52,6 +52,7 @@ Result<AlertRule> rule_of(const std::string& name,
       number_in(fields, "patience", static_cast<double>(rule.limits.patience)), 1.0, 1e9));
   rule.limits.stall_factor = number_in(fields, "stall_factor", rule.limits.stall_factor);
   rule.limits.stall_least_s = number_in(fields, "stall_least_s", rule.limits.stall_least_s);
+  rule.limits.slow_factor = number_in(fields, "slow_factor", rule.limits.slow_factor);
   const std::string higher = text("higher_is_better");
   rule.limits.higher_is_better = higher == "true" || higher == "yes" || higher == "1";
   return rule;

@@ -1,7 +1,7 @@
 // Rules of alerts.yaml, and what of them fires for the runs of a snapshot.
 //
 //   loss is broken:
-//     when: nan                 # nan, spike, divergence, plateau, stall, or an expression
+//     when: nan                 # nan, spike, divergence, plateau, stall, throughput, or an expression
 //     tag: loss                 # regular expression over tags; not for expressions
 //     runs: ^exp                # regular expression over run names
 //   accuracy is low:

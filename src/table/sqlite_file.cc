@@ -1,4 +1,4 @@
-#include "log/trackers/sqlite_file.h"
+#include "table/sqlite_file.h"
 
 #include <sqlite3.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/strings.h"
 
-namespace sonde::trackers {
+namespace sonde::table {
 namespace {
 
 constexpr int kBusyMs = 200;
@@ -43,26 +43,33 @@ std::string uri_of(const std::string& path, std::string_view options) {
   return "file:" + percent_encoded(path, "/") + "?" + std::string(options);
 }
 
+void guard(sqlite3* database) {
+  sqlite3_busy_timeout(database, kBusyMs);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_exec(database, "PRAGMA cell_size_check=1", nullptr, nullptr, nullptr);
+  sqlite3_set_authorizer(database, refuse, nullptr);
+  step_calls = 0;
+  sqlite3_progress_handler(database, kStepsPerCall, count_steps, &step_calls);
+}
+
+bool is_readable(sqlite3* database) {
+  return sqlite3_exec(database, "SELECT 1 FROM sqlite_master LIMIT 1", nullptr, nullptr, nullptr) ==
+         SQLITE_OK;
+}
+
 Result<sqlite3*> open_as(const std::string& path, std::string_view options) {
   sqlite3* database = nullptr;
   const int code =
       sqlite3_open_v2(uri_of(path, options).c_str(), &database,
                       SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
   if (code == SQLITE_OK) {
-    sqlite3_busy_timeout(database, kBusyMs);
-    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
-    sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-    sqlite3_exec(database, "PRAGMA cell_size_check=1", nullptr, nullptr, nullptr);
-    sqlite3_set_authorizer(database, refuse, nullptr);
-    step_calls = 0;
-    sqlite3_progress_handler(database, kStepsPerCall, count_steps, &step_calls);
+    guard(database);
     // The first look at the file is taken here, where an error still means "open it otherwise".
-    if (sqlite3_exec(database, "SELECT 1 FROM sqlite_master LIMIT 1", nullptr, nullptr, nullptr) ==
-        SQLITE_OK)
-      return database;
+    if (is_readable(database)) return database;
   }
   std::string text = path + ": " + (database ? sqlite3_errmsg(database) : "out of memory");
   const int kind = database ? sqlite3_errcode(database) & 0xff : SQLITE_NOMEM;
@@ -136,6 +143,25 @@ Result<SqliteFile> SqliteFile::open(const std::string& path) {
   return SqliteFile(path, opened);
 }
 
+Result<SqliteFile> SqliteFile::over(Bytes bytes, const std::string& name) {
+  sqlite3* database = nullptr;
+  int code =
+      sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  if (code == SQLITE_OK) {
+    // SQLITE_DESERIALIZE_READONLY: the bytes are never written, whatever the parameter's type says.
+    auto* data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(bytes.data()));
+    const auto size = static_cast<sqlite3_int64>(bytes.size());
+    code = sqlite3_deserialize(database, "main", data, size, size, SQLITE_DESERIALIZE_READONLY);
+  }
+  if (code == SQLITE_OK) {
+    guard(database);
+    if (is_readable(database)) return SqliteFile(name, database);
+  }
+  std::string text = name + ": " + (database ? sqlite3_errmsg(database) : "out of memory");
+  sqlite3_close(database);
+  return fail(Code::kCorrupt, std::move(text));
+}
+
 Result<std::set<std::string, std::less<>>> SqliteFile::tables() {
   SONDE_TRY(rows, query("SELECT name FROM sqlite_master WHERE type = 'table' "
                         "AND sql LIKE 'CREATE TABLE%'"));
@@ -175,4 +201,4 @@ Result<io::FileStat> SqliteFile::stat(const std::string& path) {
   return all;
 }
 
-}  // namespace sonde::trackers
+}  // namespace sonde::table

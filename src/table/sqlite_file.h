@@ -1,5 +1,6 @@
 // A SQLite file that another program writes, opened to read and nothing else: no lock is held
-// between two looks, no journal or shared memory file is made beside it.
+// between two looks, no journal or shared memory file is made beside it. Views, triggers and
+// functions of the file never run, and a query ends after so many steps.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +9,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/bytes.h"
 #include "base/result.h"
 #include "io/file.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace sonde::trackers {
+namespace sonde::table {
 
 class SqliteFile;
 
@@ -47,6 +49,8 @@ class Rows {
 class SqliteFile {
  public:
   static Result<SqliteFile> open(const std::string& path);
+  // The same over bytes that somebody else keeps until it is gone; `name` is for messages.
+  static Result<SqliteFile> over(Bytes bytes, const std::string& name);
   SqliteFile(SqliteFile&&) noexcept = default;
 
   // Names of the real tables: views and virtual tables could compute anything.
@@ -67,4 +71,4 @@ class SqliteFile {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-}  // namespace sonde::trackers
+}  // namespace sonde::table
