@@ -182,6 +182,8 @@ Machine machine_of(const trace::Trace& trace, const Vocabulary& words) {
       machine.device_type = gfx.empty() ? "AMD GPU" : "AMD GPU - " + gfx;
     } else {
       machine.device_type = nvidia_name(major, minor);
+      machine.compute_major = major;
+      machine.compute_minor = minor;
     }
     set_gpu_peaks(machine, plane, gfx, major, minor);
     apply_recorded_peaks(machine, plane);

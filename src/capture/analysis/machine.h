@@ -26,6 +26,7 @@ struct Machine {
   uint32_t device_count = 0;
   bool is_amd = false, has_vendor = false;
   int64_t multiprocessors = 0;
+  int64_t compute_major = -1, compute_minor = -1;  // of an NVIDIA GPU
   uint64_t memory_bytes = 0;
   Peaks peaks;
   std::string memory_note;  // set when the recorded bandwidth was replaced by the data sheet's

@@ -7,11 +7,35 @@
 
 namespace sonde::capture::findings {
 
+namespace {
+
+void empty(Rules& r, const HostAnalysis& host) {
+  Finding f = make("EMPTY", true, Severity::kCritical);
+  f.text = fmt::format("The capture of {} is empty: not one event is in it.", host.host().name);
+  f.action =
+      "Capture again while the program runs steps, and let the profiler stop (and write) before "
+      "the program ends.";
+  r.found.push_back(std::move(f));
+}
+
+}  // namespace
+
 void no_steps(Rules& r) {
   for (const HostAnalysis* host : r.hosts) {
     const bool none = host->steps().steps.empty();
     const std::string& rule = host->grouping().derived_rule;
     if (!none && rule.empty()) continue;
+    if (host->trace().slice_count() == 0) {
+      empty(r, *host);
+      continue;
+    }
+    // Of a file that was cut short, marks may be what is missing.
+    const auto& notes = host->trace().diagnostics();
+    if (none && std::any_of(notes.begin(), notes.end(), [](const auto& note) {
+          return note.text.find("cut off") != std::string::npos ||
+                 note.text.find("ends early") != std::string::npos;
+        }))
+      continue;
     Finding f = make("NO-STEPS", true, Severity::kInfo);
     f.text =
         none ? fmt::format("0 steps are marked in the capture of {}, and none could be derived.",

@@ -42,13 +42,19 @@ std::pair<double, std::string> made_in_python(const findings::Rules& r) {
 Bottleneck conclusion(const std::vector<const HostAnalysis*>& hosts, const SessionSteps& steps) {
   const bool tf_data = uses_tf_data(hosts);
   Bottleneck b = classify(steps, tf_data);
-  const findings::Rules r(hosts, steps);
+  findings::Rules r(hosts, steps);
   if (!r.loop || r.rhythm.usual_ms <= 0) {
     // Without a loop and without a pipeline nothing speaks for the input.
     if (!tf_data && b.where == "both" && b.input_percent < 5)
       b.statement = fmt::format(
           "{:.1f}% of the step time is in none of the known parts (Python, most likely).",
           b.other_percent);
+    return b;
+  }
+  if (const std::string late = findings::who_is_late(r); !late.empty()) {
+    b.where = "host";
+    b.statement = late;
+    b.next_step = "See the findings for what takes the time.";
     return b;
   }
   const auto percent = [&](Act act) { return 100 * ratio(r.usual_ms(act), r.rhythm.usual_ms); };
@@ -59,7 +65,15 @@ Bottleneck conclusion(const std::vector<const HostAnalysis*>& hosts, const Sessi
     b.other = "no";
     b.other_statement.clear();
   }
-  if (b.input_percent >= 5) {
+  // A short wait beside something that takes twice as long is not what binds the program.
+  double other = 0;
+  for (const Act act : {Act::kCompile, Act::kCheckpoint, Act::kCallback, Act::kOpByOp, Act::kPython,
+                        Act::kUnrecorded, Act::kCommunication})
+    other = std::max(other, percent(act));
+  if (b.input_percent >= 5 && b.input_percent < 20 && other >= 2 * b.input_percent) {
+    b.where = "host";
+    b.statement = fmt::format("{}; {:.1f}% waits for input.", spent_on(r), b.input_percent);
+  } else if (b.input_percent >= 5) {
     const bool high = b.input_percent >= 20;
     b.where = high ? "host" : "both";
     b.statement = fmt::format(
@@ -68,10 +82,11 @@ Bottleneck conclusion(const std::vector<const HostAnalysis*>& hosts, const Sessi
         high ? "highly" : "moderately", b.input_percent, high ? " Shorten the input first." : "");
   } else if (const auto [share, function] = made_in_python(r); share >= 10) {
     b.where = "host";
+    // What a function is for is read from its name: no more than likely.
     b.statement = fmt::format(
-        "The program is {} input-bound: {:.1f}% of the time from one step to the next is {}, which "
-        "makes the next batch.",
-        share >= 20 ? "highly" : "moderately", share, function);
+        "The program may be input-bound: {:.1f}% of the time from one step to the next is {}, "
+        "which makes the next batch, going by its name.",
+        share, function);
   } else if (python >= 10) {
     // Whether the input is made there cannot be told from the outside.
     b.where = "host";

@@ -106,16 +106,16 @@ void kernels(Rules& r) {
     const uint64_t blocks = uint64_t{k.launch.grid[0]} * k.launch.grid[1] * k.launch.grid[2];
     if (machine.multiprocessors > 0 && blocks < static_cast<uint64_t>(machine.multiprocessors))
       small_grid += us;
-    if (k.eligible && !k.uses_tensor_cores) {
+    const bool rearranges = std::ranges::any_of(
+        std::initializer_list<std::string_view>{"nchwToNhwc", "nhwcToNchw", "transpose",
+                                                "Transpose", "SwapDimension"},
+        [&](std::string_view word) { return k.name.find(word) != std::string::npos; });
+    // A kernel is counted by one rule: one that only moves has nothing to multiply.
+    if (rearranges) {
+      layout += us;
+    } else if (k.eligible && !k.uses_tensor_cores) {
       unused += us;
       if (!worst_unused) worst_unused = &k;
-    }
-    for (const std::string_view word :
-         {"nchwToNhwc", "nhwcToNchw", "transpose", "Transpose", "SwapDimension"}) {
-      if (k.name.find(word) != std::string::npos) {
-        layout += us;
-        break;
-      }
     }
     if (k.name.find("copyBuffer") != std::string::npos ||
         k.name.find("concat") != std::string::npos)
@@ -164,8 +164,9 @@ void kernels(Rules& r) {
 
   const double unused_percent = 100.0 * ratio(unused, total);
   f = make("TC-UNUSED", unused_percent >= 10, Severity::kMajor);
-  f.text = fmt::format("{:.0f}% of kernel time is in ops that could use Tensor Cores and do not",
-                       unused_percent);
+  const std::string_view units = machine.is_amd ? "Matrix Cores" : "Tensor Cores";
+  f.text = fmt::format("{:.0f}% of kernel time is in ops that could use {} and do not",
+                       unused_percent, units);
   f.text += worst_unused ? fmt::format("; the longest is {}.", worst_unused->op_name) : ".";
   f.action =
       "Use mixed precision, and keep channel and matrix sizes multiples of 8 (16-bit) or 16 "
@@ -181,7 +182,7 @@ void kernels(Rules& r) {
   f.text =
       fmt::format("{:.0f}% of kernel time only rearranges tensors (transposes, layout changes).",
                   100.0 * ratio(layout, total));
-  f.action = "Keep one layout from end to end; channels last suits Tensor Cores.";
+  f.action = fmt::format("Keep one layout from end to end; channels last suits {}.", units);
   f.evidence = {{"kernel_stats", "transpose"}};
   gain(f, layout * per_step, r.average.step_ms);
   r.found.push_back(std::move(f));
@@ -193,6 +194,39 @@ void kernels(Rules& r) {
   f.evidence = {{"kernel_stats", ""}};
   r.found.push_back(std::move(f));
   r.tensor_core_unused_percent = unused_percent;
+}
+
+// A device that computes in less than half of the step, whatever the host does meanwhile.
+void device_idle(Rules& r) {
+  if (!r.gpu || r.average.steps == 0) return;
+  const double busy = r.average.percent(Part::kDeviceCompute) +
+                      r.average.percent(Part::kDeviceToDevice) +
+                      r.average.percent(Part::kCollectives);
+  Part most = Part::kOther;
+  for (const Part part :
+       {Part::kHostCompute, Part::kLaunch, Part::kInput, Part::kOutput, Part::kCompile}) {
+    if (r.average.of(part) > r.average.of(most)) most = part;
+  }
+  Finding f = make("GPU-LOW", busy < 50, Severity::kMajor);
+  std::string rest(part_name(most));
+  rest[0] = static_cast<char>(rest[0] | 0x20);
+  f.text = fmt::format(
+      "The GPU computes during {:.0f}% of {}; most of the rest is {} ({:.1f} of {:.1f} ms).", busy,
+      r.average.steps == 1 ? "the one step captured"
+                           : fmt::format("the time of {} steps", r.average.steps),
+      rest, r.average.of(most), r.average.step_ms);
+  f.action =
+      most == Part::kInput ? "Fix the input first."
+      : most == Part::kLaunch
+          ? "Give every launch more work: a larger batch, or fewer and fused kernels."
+          : "The host holds the device up: see what it does in the trace viewer, and move it out "
+            "of the step or beside it.";
+  f.numbers = {{"utilization_percent", busy}};
+  f.evidence = {{"trace_viewer", ""}, {"kernel_stats", ""}};
+  // Launching and input have rules of their own; of the rest at most that part can be won.
+  if (busy >= 1 && (most == Part::kHostCompute || most == Part::kOther))
+    gain(f, r.average.of(most), r.average.step_ms);
+  r.found.push_back(std::move(f));
 }
 
 void precision(Rules& r) {

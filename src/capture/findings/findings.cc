@@ -25,8 +25,8 @@ std::vector<Finding> all_findings(const std::vector<const HostAnalysis*>& hosts,
     return r.take();
   }
   for (const auto rule : {input_wait, first_step, prefetch_empty, host_to_device, output, launch,
-                          kernels, precision, communication, stragglers, loop_rules, hot_operations,
-                          periodic, retracing, no_steps, data_loss})
+                          kernels, precision, device_idle, communication, stragglers, loop_rules,
+                          hot_operations, periodic, retracing, tpu, no_steps, data_loss})
     rule(r);
   resources(hosts, steps, r.found);
   return r.take();

@@ -18,7 +18,10 @@ void retracing(Rules& r) {
           calls.first_tracing_count >= 0 && calls.tracing_count > calls.first_tracing_count;
       const double percent = calls.expensive_percent();
       if (!grew && (percent < 20 || calls.calls[0] + calls.calls[2] == 0)) continue;
-      Finding f = make("COMPILE", true, Severity::kMajor);
+      // Every function is traced once; where that is in the first step, it is told there.
+      const bool once = !grew && calls.calls[2] == 1 && calls.calls[0] == 0;
+      if (once && r.loop && r.rhythm.first_only) continue;
+      Finding f = make("COMPILE", true, once ? Severity::kInfo : Severity::kMajor);
       f.text = fmt::format(
           "{:.0f}% of the time of function {} went into tracing or eager calls ({} traced, {} "
           "eager).",
@@ -29,6 +32,12 @@ void retracing(Rules& r) {
       f.diff =
           "-@tf.function\n+@tf.function(input_signature=[tf.TensorSpec([None, ...], "
           "tf.float32)])";
+      if (once) {
+        f.text = fmt::format("{:.0f}% of the time of function {} went into tracing it, once.",
+                             percent, calls.name);
+        f.action = "Every function is traced at its first call: start the capture after it.";
+        f.diff.clear();
+      }
       f.numbers = {{"percent", percent}, {"traces", static_cast<double>(calls.calls[2])}};
       r.found.push_back(std::move(f));
     }

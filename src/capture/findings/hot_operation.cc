@@ -51,11 +51,7 @@ void conversions(Rules& r) {
     const loop::Period& p = r.loop->periods[i];
     each.push_back(static_cast<double>(pytorch::total_inside(spans, {p.begin, p.end})) / 1e9);
   }
-  double ms = loop::median(each);
-  if (r.rhythm.uneven) {
-    ms = 0;
-    for (const double value : each) ms += value / static_cast<double>(each.size());
-  }
+  const double ms = r.typical(std::move(each));
   const double share = ratio(ms, r.rhythm.usual_ms);
   const auto most = std::max_element(by_name.begin(), by_name.end(),
                                      [](auto& a, auto& b) { return a.second < b.second; });
@@ -133,7 +129,7 @@ void hottest(Rules& r) {
 }  // namespace
 
 void hot_operations(Rules& r) {
-  if (!r.loop || r.loop->periods.size() < kEnoughSteps) return;
+  if (!r.loop || r.loop->nothing_ran || r.loop->periods.size() < kEnoughSteps) return;
   conversions(r);
   hottest(r);
 }

@@ -77,9 +77,19 @@ void input_wait(Rules& r) {
     return;
   }
   const Stage stage = slowest_stage(r);
-  if (stage.found) {
-    f.text += fmt::format("; the stage that is too slow is {} ({}), {:.1f} ms a batch.",
-                          stage.info.name, stage.info.long_name, stage.self_ms);
+  // Of a short wait, a stage that takes next to nothing is not the cause: handing the batch over is.
+  const bool handed = stage.found && ms < 1 && stage.self_ms < 0.5 * ms;
+  if (handed) {
+    f.text += fmt::format(
+        "; no stage of tf.data takes that long itself (most: {}, {:.3f} ms a batch), so it is what "
+        "asking for a batch costs.",
+        stage.info.name, stage.self_ms);
+    f.action = "Ask less often: larger batches, or several steps in one call of the function.";
+    f.numbers.emplace_back("stage_ms", stage.self_ms);
+  } else if (stage.found) {
+    f.text +=
+        fmt::format("; the stage that is too slow is {} ({}), {:.{}f} ms a batch.", stage.info.name,
+                    stage.info.long_name, stage.self_ms, stage.self_ms < 1 ? 2 : 1);
     const Remedy remedy = remedy_for(stage.info, stage.python);
     f.action = remedy.text + ".";
     f.diff = remedy.code;
@@ -95,7 +105,7 @@ void input_wait(Rules& r) {
     f.action = "Build the input with tf.data and read ahead, so that input runs beside the step.";
     f.diff = "+dataset = dataset.prefetch(tf.data.AUTOTUNE)";
   }
-  if (stage.has_pipeline && !stage.ends_with_prefetch &&
+  if (!handed && stage.has_pipeline && !stage.ends_with_prefetch &&
       f.diff.find("prefetch") == std::string::npos)
     f.diff += "\n+dataset = dataset.prefetch(tf.data.AUTOTUNE)     # last";
   f.evidence.push_back({"input_pipeline_analyzer", ""});

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "capture/findings/rules.h"
 
@@ -19,9 +21,6 @@ constexpr double kPythonShare = 0.10;
 // Gaps between the operations of a healthy program add up to this much.
 constexpr double kUsualGaps = 0.20;
 constexpr double kManyGaps = 0.35;  // where they are many and none is long
-constexpr double kRowShare = 0.25;
-
-Severity by_share(double share) { return share >= 0.2 ? Severity::kCritical : Severity::kMajor; }
 
 // The line that makes the next capture show functions of Python.
 std::string tracer_line(const Rules& r) {
@@ -36,6 +35,12 @@ std::string tracer_line(const Rules& r) {
 }
 std::string_view tracer_name(const Rules& r) {
   return r.loop->pytorch ? "with_stack=True" : "python_tracer_level=1";
+}
+// TensorFlow's newer releases take that option and record no functions.
+std::string_view tracer_else(const Rules& r) {
+  return r.loop->pytorch || r.loop->jax ? ""
+                                        : " (where that shows none, wrap parts of the loop in "
+                                          "tf.profiler.experimental.Trace('name'))";
 }
 
 // How the next batch is made beside the step, by framework.
@@ -56,27 +61,46 @@ std::string_view read_ahead(const Rules& r) {
          "with prefetch.";
 }
 
+// The function that is compiled, and how often.
+std::pair<std::string, uint32_t> compiled_function(const Rules& r) {
+  const trace::Trace& trace = r.pace->trace();
+  std::string function;
+  uint32_t times = 0;
+  if (r.loop->jax) {
+    int64_t most = 0;
+    for (const loop::Culprit& c : culprits(trace, *r.loop, r.loop->of(Act::kCompile))) {
+      const std::string_view name = trace.text(trace.labels()[c.label].name);
+      if (!name.starts_with("PjitFunction(") || c.inside_ps <= most) continue;
+      most = c.inside_ps;
+      times = c.count;
+      function = name.substr(13, name.size() - 14);
+    }
+  } else if (!r.loop->pytorch) {
+    // TensorFlow says at each call of a function whether it was traced.
+    std::map<std::string_view, std::pair<int64_t, uint32_t>> traced;
+    const trace::Track& track = trace.tracks()[r.loop->thread];
+    const trace::KeyId kind = r.pace->words().key.tf_function_call;
+    for (trace::SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
+      if (kind == trace::kNone ||
+          !trace.text_of(trace.find(trace.args(s), kind)).starts_with("traced-"))
+        continue;
+      auto& [ps, count] = traced[trace.name(s)];
+      ps += trace.duration(s).value;
+      ++count;
+    }
+    for (const auto& [name, sum] : traced) {
+      if (function.empty() || sum.first > traced[function].first) function = name;
+    }
+    if (!function.empty()) times = traced[function].second;
+  }
+  return {function, times};
+}
+
 void compile(Rules& r) {
   const double ms = r.usual_ms(Act::kCompile), share = ratio(ms, r.rhythm.usual_ms);
   if (r.loop->of(Act::kCompile).empty()) return;
   Finding f = make("COMPILE-TIME", share >= kWorthSaying, by_share(share));
-  // The function whose calls the time is in.
-  std::string function;
-  int64_t most = 0;
-  uint32_t times = 0;
-  const trace::Trace& trace = r.pace->trace();
-  for (const loop::Culprit& c : culprits(trace, *r.loop, r.loop->of(Act::kCompile))) {
-    const std::string_view name = trace.text(trace.labels()[c.label].name);
-    const bool pjit = name.starts_with("PjitFunction(");
-    const bool traced =
-        !r.loop->pytorch && !pjit && r.pace->words().labels[c.label].event == HostEvent::kUnknown &&
-        loop::word_of(name) == loop::Word::kCall && name.find("::") == std::string_view::npos &&
-        !name.starts_with("TFE_") && c.count <= r.loop->periods.size() + 1;
-    if ((!pjit && !traced) || c.inside_ps <= most) continue;
-    most = c.inside_ps;
-    times = c.count;
-    function = pjit ? std::string(name.substr(13, name.size() - 14)) : std::string(name);
-  }
+  const auto [function, times] = compiled_function(r);
   f.text =
       fmt::format("{} trace and compile{}", r.of_step(ms),
                   function.empty() ? std::string(" programs")
@@ -185,143 +209,6 @@ void callback(Rules& r) {
   r.found.push_back(std::move(f));
 }
 
-// Calls a period of each name among the outermost ones of the rows.
-struct Row {
-  double calls = 0;       // a period
-  std::string most;       // the operation called most often
-  double most_calls = 0;  // a period
-};
-Row row_of(const Rules& r) {
-  Row row;
-  const double periods = static_cast<double>(r.loop->periods.size());
-  for (const loop::Chain& chain : r.loop->chains) {
-    const bool inside =
-        chain.begin >= r.loop->periods.front().begin && chain.begin < r.loop->periods.back().end;
-    if (inside) row.calls += chain.operations / periods;
-  }
-  const trace::Trace& trace = r.pace->trace();
-  for (const loop::Culprit& c : culprits(trace, *r.loop, r.loop->of(Act::kOpByOp))) {
-    std::string_view name = trace.text(trace.labels()[c.label].name);
-    constexpr std::string_view kLocal = "EagerLocalExecute: ";
-    const bool is_op =
-        name.starts_with(kLocal) || name.starts_with("PjitFunction(") || name.starts_with("aten::");
-    if (!is_op) continue;
-    if (name.starts_with(kLocal)) name = name.substr(kLocal.size());
-    const double calls = c.count / periods;
-    // Views cost nothing by themselves; the operation they are made for is the one to name.
-    const bool view = name == "aten::select" || name == "aten::as_strided" || name == "aten::slice";
-    const bool better = calls > row.most_calls || row.most == "aten::select";
-    if ((view && !row.most.empty()) || !better) continue;
-    row.most_calls = calls;
-    row.most = name;
-  }
-  return row;
-}
-
-bool reads_scalars(const trace::Trace& trace, const Rules& r, double& calls) {
-  calls = 0;
-  double others = 0;
-  const double periods = static_cast<double>(r.loop->periods.size());
-  for (const loop::Culprit& c : culprits(trace, *r.loop, r.loop->of(Act::kOpByOp))) {
-    const std::string_view name = trace.text(trace.labels()[c.label].name);
-    if (name == "aten::item") calls += c.count / periods;
-    if (name.starts_with("aten::") && name != "aten::item" && name != "aten::select" &&
-        name != "aten::as_strided" && name != "aten::_local_scalar_dense" && name != "aten::to")
-      others += c.count / periods;
-  }
-  return calls >= 20 && calls > 0.5 * others;
-}
-
-// Of a usual period, the part of the rows from the first read element to the last: what comes before
-// and after may be small operations of the model.
-double reading_ms(const trace::Trace& trace, const Rules& r) {
-  const trace::Track& track = trace.tracks()[r.loop->thread];
-  std::vector<double> each;
-  trace::SliceId s = track.first_slice;
-  const trace::SliceId last = track.first_slice + track.slices;
-  for (const size_t i : r.rhythm.usual) {
-    const loop::Period& p = r.loop->periods[i];
-    pytorch::Range window{p.end, p.begin};
-    for (; s < last && trace.begin(s).value < p.end; ++s) {
-      if (trace.begin(s).value < p.begin || trace.name(s) != "aten::item") continue;
-      window.begin = std::min(window.begin, trace.begin(s).value);
-      window.end = std::max(window.end, trace.end(s).value);
-    }
-    each.push_back(
-        window.end <= window.begin
-            ? 0.0
-            : static_cast<double>(pytorch::total_inside(r.loop->of(Act::kOpByOp), window)) / 1e9);
-  }
-  return loop::median(std::move(each));
-}
-
-void read_elements(const Rules& r, Finding& f, double ms, double calls) {
-  f.id = "ITEM";
-  f.text = fmt::format(
-      "{} read single elements: {:.0f} calls of aten::item a step, with Python between them.",
-      r.of_step(ms), calls);
-  f.action =
-      "Read a tensor once and all at once (tolist(), or sum() and mean() on the tensor), and keep "
-      "numbers as tensors until they are printed.";
-  f.diff = "-total = sum(v[i].item() for i in range(len(v)))\n+total = v.sum().item()";
-  f.numbers = {{"calls", calls}, {"ms", ms}};
-  f.evidence = {{"trace_viewer", "aten::item"}};
-  gain(f, ms, r.rhythm.usual_ms);
-}
-
-void op_by_op(Rules& r) {
-  const double ms = r.usual_ms(Act::kOpByOp), share = ratio(ms, r.rhythm.usual_ms);
-  const bool told = std::any_of(r.found.begin(), r.found.end(),
-                                [](const Finding& f) { return f.fired && f.id == "OPT-FUSED"; });
-  const bool fired = share >= kRowShare && !told;
-  Finding f = make(r.loop->pytorch ? "TINY-OPS" : "EAGER", fired, by_share(share));
-  if (!fired) {
-    f.text = fmt::format("{} hand over small operations one by one.", r.of_step(ms));
-    f.numbers = {{"percent", 100 * share}};
-    r.found.push_back(std::move(f));
-    return;
-  }
-  const trace::Trace& trace = r.pace->trace();
-  const Row row = row_of(r);
-  const double each_us = 1e3 * ratio(ms, row.calls);
-  double scalars = 0;
-  if (r.loop->pytorch && reads_scalars(trace, r, scalars)) {
-    read_elements(r, f, std::min(ms, reading_ms(trace, r)), scalars);
-    r.found.push_back(std::move(f));
-    return;
-  }
-  f.text = fmt::format(
-      "{} go into {:.0f} small operations one at a time ({:.0f} us each with the Python between "
-      "them{}).",
-      r.of_step(ms), row.calls, each_us,
-      row.most.empty() ? "" : fmt::format("; {:.0f} are {}", row.most_calls, row.most));
-  if (r.loop->pytorch) {
-    f.action =
-        "The overhead of a call is larger than its work: let torch.compile fuse them, or write "
-        "them as few operations on larger tensors (a fused cell, one batched product).";
-    f.diff = "-loss = step(x)\n+step = torch.compile(step)\n+loss = step(x)";
-  } else if (r.loop->jax) {
-    f.text += " The step is not compiled as a whole.";
-    f.action =
-        "Compile the whole step with jax.jit: one program instead of one an operation; a loop of "
-        "Python over small calls becomes jax.lax.scan or jax.vmap inside it.";
-    f.diff = "+@jax.jit\n def step(params, batch):";
-  } else {
-    f.text += r.loop->compiled ? " They run eagerly, outside of the compiled function."
-                               : " The step runs eagerly, without tf.function.";
-    f.action = r.loop->keras
-                   ? "Let Keras compile the step: no run_eagerly=True (and no "
-                     "tf.config.run_functions_eagerly), and put your own step into one tf.function."
-                   : "Put the whole step into one function, so that TensorFlow runs it as a graph.";
-    f.diff = r.loop->keras ? "-model.compile(..., run_eagerly=True)\n+model.compile(...)"
-                           : "+@tf.function\n def train_step(x, y):";
-  }
-  f.numbers = {{"calls", row.calls}, {"ms", ms}, {"percent", 100 * share}};
-  f.evidence = {{"trace_viewer", row.most}};
-  gain(f, ms, r.rhythm.usual_ms);
-  r.found.push_back(std::move(f));
-}
-
 // Where in the period the moments are: mostly between two steps?
 bool mostly_between(const Rules& r, Act act) {
   int64_t between = 0, all = 0;
@@ -386,7 +273,9 @@ void python(Rules& r) {
       static_cast<double>(path.inside_ps) / 1e9 / static_cast<double>(r.rhythm.usual.size());
   f.text = fmt::format("{} are spent in the {} {}{}.", r.of_step(own),
                        path.region ? "region" : "Python function", path.text,
-                       path.purpose == loop::Purpose::kLoads ? ", which makes the next batch" : "");
+                       path.purpose == loop::Purpose::kLoads
+                           ? ", which makes the next batch, going by its name"
+                           : "");
   f.evidence = {{"trace_viewer", path.function}};
   advise_python(r, f, path);
   gain(f, own, r.rhythm.usual_ms);
@@ -451,10 +340,9 @@ void unrecorded(Rules& r) {
                        : r.loop->keras ? " (a callback, or the next batch being made)"
                                        : " (logging, or the next batch being made)");
   f.action = fmt::format(
-      "Capture once with {} to see the function; then call it less often, or in a background "
-      "thread "
-      "while the next step runs. {}",
-      tracer_name(r), read_ahead(r));
+      "Capture once with {} to see the function{}; then call it less often, or in a background "
+      "thread while the next step runs. {}",
+      tracer_name(r), tracer_else(r), read_ahead(r));
   f.diff = tracer_line(r);
   f.numbers = {{"gap_ms", ms}, {"percent", 100 * share}};
   f.evidence = {{"trace_viewer", ""}};
@@ -467,14 +355,32 @@ void unrecorded(Rules& r) {
   r.found.push_back(std::move(f));
 }
 
+// JAX only hands programs over; a capture that stops before they ran shows no step.
+void not_run(Rules& r) {
+  Finding f = make("NOT-RUN", true, Severity::kInfo);
+  f.text = fmt::format(
+      "{} programs were handed over, but the capture ends before they ran: {:.1f} ms from one to "
+      "the next is what handing over takes, not a step.",
+      r.loop->periods.size() + 1, r.rhythm.usual_ms);
+  f.action =
+      "Wait for the last result before the profiler stops (block_until_ready), and record more "
+      "steps.";
+  f.diff = "+jax.block_until_ready(state)\n jax.profiler.stop_trace()";
+  r.found.push_back(std::move(f));
+}
+
 }  // namespace
 
 void loop_rules(Rules& r) {
   if (!r.loop) return;
+  if (r.loop->nothing_ran) {
+    not_run(r);
+    return;
+  }
   compile(r);
   checkpoint(r);
   if (!r.loop->pytorch) callback(r);
-  op_by_op(r);
+  if (!eager_outside(r)) op_by_op(r);
   python(r);
   unrecorded(r);
 }

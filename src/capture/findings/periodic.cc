@@ -69,6 +69,8 @@ Only only_there(const Rules& r, double extra_ms) {
     const std::string_view name = trace.text(trace.labels()[c.label].name);
     if (ms - before < kMostOfIt * extra_ms || before > 0.02 * ms || c.depth >= depth) continue;
     if (name.starts_with("ProfilerStep#")) continue;
+    // In a single step an operation that all have may have been held up.
+    if (r.rhythm.outliers.size() == 1 && before > 0 && !loop::is_frame(name)) continue;
     // Each step that stands out has one of these, and it lies in it.
     if (c.total_ps > c.inside_ps + c.inside_ps / 20 || c.count < r.rhythm.outliers.size()) continue;
     depth = c.depth;
@@ -96,7 +98,8 @@ std::string places(const Rules& r) {
   return fmt::format("{} of {} steps", r.rhythm.outliers.size(), r.loop->periods.size());
 }
 
-// What the outliers take longer is about the same in each.
+// What the outliers take longer is about the same in each; where it is much longer than a usual
+// step, a busy machine may double it.
 bool alike(const Rules& r) {
   double least = 1e300, most = 0;
   for (const size_t i : r.rhythm.outliers) {
@@ -104,7 +107,7 @@ bool alike(const Rules& r) {
     least = std::min(least, more);
     most = std::max(most, more);
   }
-  return least > 0.7 * most;
+  return least > (least > 3 * r.rhythm.usual_ms ? 0.4 : 0.7) * most;
 }
 
 // The operation that the steps that stand out call most beyond the usual ones.
@@ -167,11 +170,14 @@ std::string what_it_does(const Extra& e, const Only& only) {
 void first_step(Rules& r, const Extra& e) {
   const double first = static_cast<double>(r.loop->periods[0].of(e.act)) / 1e9;
   if (e.act == Act::kInput) {
+    const double share =
+        100 * ratio(first, r.rhythm.mean_ms * static_cast<double>(r.loop->periods.size()));
     Finding f = make("IN-FIRST-STEP", true, Severity::kMajor);
     f.text = fmt::format(
-        "{:.0f} ms of the first step wait for the first batch, {:.2f} ms of a usual one: a shuffle "
-        "buffer fills or files are opened. It happens once.",
-        first, r.usual_ms(Act::kInput));
+        "{:.0f} ms of the first step wait for the first batch ({:.0f}% of the time of all {} "
+        "steps), "
+        "{:.2f} ms of a usual one: a shuffle buffer fills or files are opened. It happens once.",
+        first, share, r.loop->periods.size(), r.usual_ms(Act::kInput));
     f.action =
         "Leave the first step out of averages. To shorten it: a smaller buffer_size of shuffle(), "
         "or "
@@ -182,9 +188,11 @@ void first_step(Rules& r, const Extra& e) {
     if (r.loop->jax || r.loop->pytorch) f.diff.clear();
     if (r.loop->pytorch) {
       f.text = fmt::format(
-          "{:.0f} ms of the first step wait for the first batch, {:.2f} ms of a usual one: worker "
-          "processes start or files are opened. It happens once an epoch at most.",
-          first, r.usual_ms(Act::kInput));
+          "{:.0f} ms of the first step wait for the first batch ({:.0f}% of the time of all {} "
+          "steps), {:.2f} ms of a usual one: worker processes start or files are opened. It "
+          "happens "
+          "once an epoch at most.",
+          first, share, r.loop->periods.size(), r.usual_ms(Act::kInput));
       f.action =
           "Leave the first step out of averages; persistent_workers=True keeps the workers of a "
           "DataLoader from one epoch to the next.";
@@ -195,19 +203,28 @@ void first_step(Rules& r, const Extra& e) {
     r.found.push_back(std::move(f));
     return;
   }
-  const std::string what = what_it_does(e, {});
-  Finding f = make("FIRST-STEP", true, e.act == Act::kCompile ? Severity::kMinor : Severity::kInfo);
-  f.text = fmt::format("The first step takes {:.0f} ms longer than a usual one{}.", e.ms,
-                       what.empty() ? "" : ": " + what);
+  const Only only = only_there(r, e.ms);
+  std::string what = what_it_does(e, e.act == Act::kCompile ? Only{} : only);
+  if (e.act == Act::kCompile && !only.name.empty()) what += fmt::format(" ({})", only.name);
+  const bool explained = e.act == Act::kCompile || !only.name.empty();
+  Finding f = make("FIRST-STEP", true, explained ? Severity::kMinor : Severity::kInfo);
+  f.text = fmt::format(
+      "The first step takes {:.{}f} ms longer than a usual one{}; that is {:.0f}% of the time of "
+      "all {} steps, and happens once.",
+      e.ms, e.ms < 10 ? 1 : 0, what.empty() ? "" : ": " + what, 100 * r.rhythm.extra_share,
+      r.loop->periods.size());
   f.action = "It is a warm-up: start the capture some steps later, or leave it out of averages.";
   f.numbers = {{"first_ms", first}};
+  f.evidence = {{"trace_viewer", only.name.substr(0, only.name.find(' '))}};
+  if (explained) f.gain_ps = static_cast<int64_t>(r.rhythm.extra_share * r.rhythm.mean_ms * 1e9);
   r.found.push_back(std::move(f));
 }
 
 }  // namespace
 
 void periodic(Rules& r) {
-  if (!r.loop || r.rhythm.outliers.empty() || r.loop->periods.size() < 4) return;
+  if (!r.loop || r.loop->nothing_ran || r.rhythm.outliers.empty() || r.loop->periods.size() < 4)
+    return;
   const Extra e = extra_of(r);
   if (r.rhythm.first_only) {
     if (r.rhythm.extra_share >= kWorthSaying) first_step(r, e);

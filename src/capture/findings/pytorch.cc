@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "capture/analysis/pytorch/breakdown.h"
 #include "capture/analysis/pytorch/collectives.h"
 #include "capture/analysis/pytorch/gpu_use.h"
 #include "capture/analysis/pytorch/memory_records.h"
@@ -16,8 +15,7 @@ namespace {
 
 using namespace pytorch;
 
-constexpr int64_t kEnoughKernels = 20;  // fewer say nothing about a step
-constexpr double kManyExchanges = 16;   // a step: more than buckets of a usual model
+constexpr double kManyExchanges = 16;  // a step: more than buckets of a usual model
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -68,79 +66,6 @@ void data_loader(const Numbers& n, Rules& r) {
         pinned);
   }
   gain(f, ms, step_ms);
-  r.found.push_back(std::move(f));
-}
-
-void utilisation(const Numbers& n, Rules& r) {
-  for (const GpuUse& use : gpu_use(n.c)) {
-    const double percent = 100 * use.utilization;
-    Finding f = make("GPU-LOW", percent < 50, Severity::kMajor);
-    Role cause = Role::kOther;
-    for (const Role role :
-         {Role::kRuntime, Role::kDataLoader, Role::kCpu, Role::kCommunication, Role::kMemcpy}) {
-      if (n.part_ms(role) > n.part_ms(cause)) cause = role;
-    }
-    f.text = fmt::format(
-        "GPU {} runs kernels during {:.0f}% of the step time; most of the rest is {} ({:.1f} ms a "
-        "step).",
-        use.device, percent, role_name(cause), n.part_ms(cause));
-    f.action = cause == Role::kDataLoader
-                   ? "Fix the input first."
-                   : "Give every launch more work: a larger batch, or let the compiler fuse and "
-                     "replay the step as a graph.";
-    f.diff = "-model = Net().cuda()\n+model = torch.compile(Net().cuda(), mode='reduce-overhead')";
-    if (cause == Role::kDataLoader) f.diff.clear();
-    f.numbers = {{"utilization_percent", percent}};
-    f.evidence = {{"torch.overview", ""}, {"torch.ranks", ""}};
-    // Idle because the host launched too late: at most that can be won.
-    double late = 0;
-    for (const IdleCauses& idle : idle_causes(n.c)) {
-      if (idle.device == use.device)
-        late = std::max(late, static_cast<double>(idle.host_wait_ps) / 1e9 / n.steps());
-    }
-    if (cause != Role::kDataLoader && cause != Role::kCommunication)
-      gain(f, std::min(late, (1 - use.utilization) * n.step_ms), n.step_ms);
-    r.found.push_back(std::move(f));
-  }
-}
-
-// The launches of small kernels are part of what the device waits for: not counted twice.
-bool told_as_idle(const Rules& r) {
-  return std::any_of(r.found.begin(), r.found.end(),
-                     [](const Finding& f) { return f.fired && f.id == "GPU-LOW" && f.gain_ps; });
-}
-
-void small_kernels(const Numbers& n, Rules& r) {
-  int64_t count = 0, tiny = 0, tiny_ps = 0, all_ps = 0, under_launch = 0;
-  for (const DeviceEvent& event : n.c.device) {
-    if (event.kind != Kind::kKernel) continue;
-    ++count;
-    all_ps += event.duration();
-    if (event.duration() < 5'000'000) {
-      ++tiny;
-      tiny_ps += event.duration();
-    }
-    if (event.launch == pytorch::kNone) continue;
-    const Launch& launch = n.c.launches[event.launch];
-    under_launch += launch.device_events == 1 && event.duration() < launch.end - launch.begin;
-  }
-  if (count < kEnoughKernels) return;
-  const double share = 100 * ratio(static_cast<double>(tiny), static_cast<double>(count));
-  const double time = 100 * ratio(static_cast<double>(tiny_ps), static_cast<double>(all_ps));
-  const double ms = n.part_ms(Role::kRuntime);
-  const bool launch_bound = 2 * under_launch > count && n.percent(Role::kRuntime) >= 5;
-  Finding f = make("TINY-KERNELS", (share >= 50 && time >= 20) || launch_bound, Severity::kMajor);
-  f.text = fmt::format(
-      "{:.0f}% of {} kernels run for less than 5 us ({:.0f}% of kernel time), and {} are shorter "
-      "than the call that launches them.",
-      share, count, time, under_launch);
-  f.action =
-      "The host cannot launch that fast: fuse kernels with torch.compile, or capture the step as a "
-      "CUDA graph.";
-  f.diff = "-model = Net().cuda()\n+model = torch.compile(Net().cuda(), mode='reduce-overhead')";
-  f.numbers = {{"tiny_percent", share}, {"under_launch", static_cast<double>(under_launch)}};
-  f.evidence = {{"torch.kernel", ""}, {"torch.ranks", ""}};
-  if (!told_as_idle(r)) gain(f, ms, n.step_ms);
   r.found.push_back(std::move(f));
 }
 
@@ -270,15 +195,32 @@ void parallel(const Numbers& n, Rules& r) {
     f.evidence = {{"torch.distributed", ""}};
     r.found.push_back(std::move(f));
   }
-  const double ms = n.part_ms(Role::kCommunication), percent = n.percent(Role::kCommunication);
+}
+
+void communication_exposed(const Numbers& n, Rules& r) {
+  // Who comes last to a collective waits for nobody: the rest of what the others spend there is
+  // waiting, which STRAGGLER tells.
+  double ms = n.part_ms(Role::kCommunication);
+  for (const HostAnalysis* host : r.hosts) {
+    const Numbers other(host->pytorch());
+    if (!other.c.steps.empty()) ms = std::min(ms, other.part_ms(Role::kCommunication));
+  }
+  const double percent = 100 * ratio(ms, n.step_ms);
   if (ms == 0) return;
-  Finding f = make("COMM-EXPOSED", percent >= 5, Severity::kMajor);
+  Finding f =
+      make("COMM-EXPOSED", percent >= 5, percent >= 10 ? Severity::kMajor : Severity::kInfo);
+  const bool alone = r.hosts.size() == 1 && n.c.world_size > 1;
   f.text = fmt::format(
-      "{:.2f} of {:.1f} ms of each step ({:.0f}%) are communication that no computation hides.", ms,
-      n.step_ms, percent);
+      "{:.2f} of {:.1f} ms of each step ({:.0f}%) are communication that no computation hides{}.",
+      ms, n.step_ms, percent,
+      alone ? fmt::format("; only this one of {} ranks is captured, so it may be waiting for a "
+                          "slower one",
+                          n.c.world_size)
+            : "");
   f.action =
       "Let gradients travel while the backward pass runs (larger buckets, static graph), add up "
       "several batches before exchanging (no_sync), or send 16 bits.";
+  if (alone) f.action = "Capture all ranks first, to see who is late. " + f.action;
   // Many small exchanges cost more than one large one.
   size_t exchanges = 0;
   for (const Collective& call : collectives_of(n.c)) exchanges += !call.name.starts_with("c10d::");
@@ -364,12 +306,13 @@ void pytorch_rules(Rules& r) {
   if (slowest) {
     const Numbers n(slowest->pytorch());
     data_loader(n, r);
-    utilisation(n, r);
-    small_kernels(n, r);
+    pytorch_device(n, r);
     tensor_cores(n, r);
     optimizer(n, r);
     parallel(n, r);
+    communication_exposed(n, r);
     memory_peak(n, r);
+    memory_fragments(n, r);
     memory_growth(*slowest, r);
     pytorch_waits(n, r);
   }

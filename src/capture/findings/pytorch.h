@@ -24,12 +24,19 @@ struct Numbers {
   std::string over_steps() const;
 };
 
+// Start-up, a device that idles, launches of small kernels.
+void pytorch_device(const Numbers& n, Rules& r);
+// What the driver and the libraries do once, at their first calls; merged.
+pytorch::Ranges start_up_calls(const pytorch::Capture& c);
+// Graphs are launched whose kernels the recorder did not see: when the device works is not known.
+bool hides_graphs(const pytorch::Capture& c);
 // Copies, synchronisation, allocation, gaps.
 void pytorch_waits(const Numbers& n, Rules& r);
 // The rank that the others wait for, where there is one; says so in r.
 const HostAnalysis* late_rank(Rules& r);
 // Memory that grows from step to step.
 void memory_growth(const HostAnalysis& host, Rules& r);
+void memory_fragments(const Numbers& n, Rules& r);
 // Steps that are not marked.
 void pytorch_capture(Rules& r);
 

@@ -106,6 +106,76 @@ bool take_turns(const pytorch::Arrivals& arrivals, Rules& r) {
   return true;
 }
 
+// A step, mean over steps: what the least waiting of the others waits longer than the late rank.
+double mean_wait(const pytorch::Arrivals& arrivals) {
+  const size_t steps = arrivals.by_step[arrivals.late].size();
+  double sum = 0;
+  for (size_t s = 0; s < steps; ++s) {
+    double next = 1e300;
+    for (size_t i = 0; i < arrivals.by_step.size(); ++i) {
+      if (i != arrivals.late)
+        next = std::min(next, arrivals.by_step[i][s] - arrivals.by_step[arrivals.late][s]);
+    }
+    sum += std::max(0.0, next);
+  }
+  return steps == 0 ? 0 : sum / static_cast<double>(steps);
+}
+
+// A rank may be late in some steps only: in the others all come together, and medians hide it.
+const HostAnalysis* late_sometimes(const pytorch::Arrivals& arrivals,
+                                   const std::vector<const HostAnalysis*>& ranks, Rules& r) {
+  const size_t steps = arrivals.by_step.empty() ? 0 : arrivals.by_step[0].size();
+  if (steps < kEnoughSteps + 1) return nullptr;
+  std::vector<double> caused(ranks.size(), 0);  // ms that the others wait for each rank, in all
+  std::vector<std::vector<double>> each(ranks.size(), std::vector<double>(steps, 0));
+  double all = 0;
+  for (size_t s = 0; s < steps; ++s) {
+    size_t last = 0;
+    for (size_t i = 1; i < ranks.size(); ++i) {
+      if (arrivals.by_step[i][s] < arrivals.by_step[last][s]) last = i;
+    }
+    double next = 1e300;
+    for (size_t i = 0; i < ranks.size(); ++i) {
+      if (i != last) next = std::min(next, arrivals.by_step[i][s] - arrivals.by_step[last][s]);
+    }
+    caused[last] += next;
+    each[last][s] = next;
+    all += next;
+  }
+  const size_t late = static_cast<size_t>(
+      std::distance(caused.begin(), std::max_element(caused.begin(), caused.end())));
+  const double longest = *std::max_element(each[late].begin(), each[late].end());
+  std::vector<size_t> when;
+  double there = 0;
+  for (size_t s = 0; s < steps; ++s) {
+    if (each[late][s] < 0.4 * longest) continue;
+    when.push_back(s);
+    there += each[late][s];
+  }
+  const double mean = there / static_cast<double>(steps), share = ratio(mean, r.rhythm.mean_ms);
+  // Once is an accident, and in most steps is told as "of each step".
+  if (share < 0.15 || when.size() < 2 || 4 * when.size() > 3 * steps || there < 0.7 * all)
+    return nullptr;
+  const std::string name = rank_name(*ranks[late], late);
+  Finding f = make("STRAGGLER", true, Severity::kCritical);
+  f.text = fmt::format(
+      "{} is late in {} of {} steps: the others wait {:.1f} ms for it in those, {:.1f} of {:.1f} "
+      "ms "
+      "of a step on average ({:.0f}%).",
+      name, when.size(), steps, there / static_cast<double>(when.size()), mean, r.rhythm.mean_ms,
+      100 * share);
+  f.text[0] = static_cast<char>(f.text[0] - 'a' + 'A');
+  f.action = fmt::format(
+      "Look at what {} does in those steps and not in the others (logging, saving, evaluating, a "
+      "larger batch): do it less often or in the background, or give every rank equal work.",
+      name);
+  f.numbers = {{"wait_ms", mean}, {"steps", static_cast<double>(when.size())}};
+  f.evidence = {{"torch.ranks", ""}, {"torch.distributed", ""}};
+  f.gain_ps = static_cast<int64_t>(mean * 1e9);
+  r.found.push_back(std::move(f));
+  return ranks[late];
+}
+
 }  // namespace
 
 const HostAnalysis* late_rank(Rules& r) {
@@ -125,7 +195,11 @@ const HostAnalysis* late_rank(Rules& r) {
     const double whole_ms = static_cast<double>(paced.steps.front().extent.length()) / 1e9;
     arrivals.late_ms /= std::max(1.0, whole_ms / r.rhythm.mean_ms);
   }
+  if (paced.steps_marked && r.rhythm.uneven) arrivals.late_ms = mean_wait(arrivals);
   arrivals.late_ms = std::min(arrivals.late_ms, r.rhythm.usual_ms);
+  if (paced.steps_marked) {
+    if (const HostAnalysis* late = late_sometimes(arrivals, ranks, r)) return late;
+  }
   if (take_turns(arrivals, r)) return nullptr;
   const double share = ratio(arrivals.late_ms, r.rhythm.usual_ms);
   const size_t last = arrivals.last[arrivals.late];
@@ -155,6 +229,17 @@ const HostAnalysis* late_rank(Rules& r) {
   gain(f, arrivals.late_ms, r.rhythm.usual_ms);
   r.found.push_back(std::move(f));
   return fired ? ranks[arrivals.late] : nullptr;
+}
+
+std::string who_is_late(Rules& r) {
+  if (!r.loop || !r.loop->pytorch || r.hosts.size() < 2) return "";
+  const size_t before = r.found.size();
+  late_rank(r);
+  for (size_t i = before; i < r.found.size(); ++i) {
+    const Finding& f = r.found[i];
+    if (f.fired && f.id == "STRAGGLER") return f.text.substr(0, f.text.find(" Without it"));
+  }
+  return "";
 }
 
 }  // namespace sonde::capture::findings

@@ -76,7 +76,7 @@ Calls calls_inside_steps(const Capture& c, std::initializer_list<std::string_vie
 }
 
 void synchronisation(const Numbers& n, Rules& r) {
-  if (n.c.launches.empty()) return;
+  if (n.c.launches.empty() || hides_graphs(n.c)) return;
   const Calls calls = calls_inside_steps(
       n.c, {"StreamSynchronize", "DeviceSynchronize", "EventSynchronize", "MemcpyWithStream"});
   // The device idles after a synchronisation until the host has launched again; while it works,
@@ -105,7 +105,9 @@ void synchronisation(const Numbers& n, Rules& r) {
 void allocation(const Numbers& n, Rules& r) {
   const Calls calls = calls_inside_steps(n.c, {"cudaMalloc", "cudaFree", "hipMalloc", "hipFree"});
   if (calls.count == 0) return;
-  const double ms = static_cast<double>(total(calls.spans)) / 1e9 / n.steps();
+  // The first call of each sets the device up.
+  const Ranges usual = difference(calls.spans, start_up_calls(n.c));
+  const double ms = static_cast<double>(total(usual)) / 1e9 / n.steps();
   Finding f = make("MEM-CHURN", ratio(ms, n.step_ms) >= 0.02, Severity::kMinor);
   f.text = fmt::format(
       "{:.2f} ms of each step go into {:.0f} calls that take memory from the driver or give it "

@@ -74,7 +74,10 @@ class Checks {
          std::vector<Finding>& found)
       : hosts_(hosts), steps_(steps), found_(found) {
     step_ms_ = ratio(steps.total_ms(), static_cast<double>(steps.steps.size()));
-    for (const HostAnalysis* host : hosts) jax_ |= host->loop().jax;
+    for (const HostAnalysis* host : hosts) {
+      jax_ |= host->loop().jax;
+      keras_ |= host->loop().keras;
+    }
   }
 
   void run() {
@@ -87,7 +90,6 @@ class Checks {
     }
     imbalance();
     idle_tail();
-    tpu_idle();
   }
 
  private:
@@ -403,36 +405,19 @@ class Checks {
     f.action =
         "Do what happens between steps (metrics, checkpoints, logging) less often, or let "
         "the next step start before it.";
-    f.diff = jax_ ? "+state, losses = jax.lax.scan(train_step, state, batches)"
-                  : "+model.compile(..., steps_per_execution=10)";
+    f.diff = jax_     ? "+state, losses = jax.lax.scan(train_step, state, batches)"
+             : keras_ ? "+model.compile(..., steps_per_execution=10)"
+                      : "-log(loss.numpy())\n+if step % 100 == 0: log(loss.numpy())";
     f.numbers = {{"idle_ms", ms}, {"percent", percent}};
     f.evidence = {{"trace_viewer", ""}};
     findings::gain(f, ms, round);
-  }
-
-  void tpu_idle() {
-    int64_t idle = 0, total = 0;
-    for (const HostAnalysis* host : hosts_) {
-      if (host->words().tpu_planes.empty()) continue;
-      idle += host->device_ops().idle_ps;
-      total += host->device_ops().total_ps;
-    }
-    if (total == 0) return;
-    const double percent = 100 * ratio(static_cast<double>(idle), static_cast<double>(total));
-    Finding& f = add("TPU-IDLE", percent >= 3, Severity::kMajor);
-    f.text = fmt::format("{:.1f}% of the time the TPU runs no op.", percent);
-    f.action = "Hand over several steps at once, so that the host is asked less often.";
-    f.diff = jax_ ? "+state, losses = jax.lax.scan(train_step, state, batches)"
-                  : "+model.compile(..., steps_per_execution=10)";
-    f.numbers = {{"percent", percent}};
-    f.evidence = {{"hlo_stats", ""}, {"trace_viewer", ""}};
   }
 
   const std::vector<const HostAnalysis*>& hosts_;
   const SessionSteps& steps_;
   std::vector<Finding>& found_;
   double step_ms_ = 0;
-  bool jax_ = false;
+  bool jax_ = false, keras_ = false;
 };
 
 }  // namespace

@@ -62,6 +62,13 @@ Rules::Rules(const std::vector<const HostAnalysis*>& h, const SessionSteps& s)
   if (loop) enough |= loop->periods.size() >= kEnoughSteps;
 }
 
+double Rules::typical(std::vector<double> each) const {
+  if (!rhythm.uneven || each.empty()) return loop::median(std::move(each));
+  double sum = 0;
+  for (const double value : each) sum += value;
+  return sum / static_cast<double>(each.size());
+}
+
 std::string Rules::of_step(double ms) const {
   return fmt::format("{:.1f} of {:.1f} ms of {} ({:.0f}%)", ms, rhythm.usual_ms,
                      rhythm.uneven ? "a step on average" : "each step",
@@ -69,18 +76,26 @@ std::string Rules::of_step(double ms) const {
 }
 
 std::vector<Finding> Rules::take() {
-  std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) {
+  // The late rank comes before what it is late with, and before advice to exchange less: as long as
+  // one is late, the others wait in their exchanges.
+  double late = 0;
+  for (const Finding& f : found) {
+    if (f.fired && f.id == "STRAGGLER")
+      late = std::max(late, 1.5 * static_cast<double>(f.gain_ps.value_or(0)));
+  }
+  const auto weight = [&](const Finding& f) {
+    const auto ps = static_cast<double>(f.gain_ps.value_or(0));
+    if (f.id == "STRAGGLER") return 1.5 * ps;
+    // Unless the exchange itself takes far longer than the waiting.
+    return f.id == "COMM-EXPOSED" && late > 0.5 * ps ? std::min(ps, late - 1) : ps;
+  };
+  std::stable_sort(found.begin(), found.end(), [&](const Finding& a, const Finding& b) {
     if (a.fired != b.fired) return a.fired;
     // What makes the rest doubtful, or ends the run, comes before what makes it slow.
     const auto grave = [](const Finding& f) {
       return f.fired && f.severity == Severity::kCritical && !f.gain_ps;
     };
     if (grave(a) != grave(b)) return grave(a);
-    // The late rank comes before what it is late with.
-    const auto weight = [](const Finding& f) {
-      const auto ps = static_cast<double>(f.gain_ps.value_or(0));
-      return f.id == "STRAGGLER" ? 1.5 * ps : ps;
-    };
     if (weight(a) != weight(b)) return weight(a) > weight(b);
     return a.severity > b.severity;
   });

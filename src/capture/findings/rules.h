@@ -40,6 +40,8 @@ struct Rules {
   std::vector<Finding> found;
 
   double usual_ms(loop::Act act) const { return loop::usual_ms(*loop, rhythm, act); }
+  // Of values of the usual periods: the median; of uneven ones the mean.
+  double typical(std::vector<double> each) const;
   // "12.0 of 30.0 ms of each step (40%)", of a period of the loop.
   std::string of_step(double ms) const;
   bool jax = false, keras = false;  // what the capture's own names show
@@ -49,6 +51,9 @@ struct Rules {
 };
 
 Finding make(std::string_view id, bool fired, Severity severity);
+inline Severity by_share(double share) {
+  return share >= 0.2 ? Severity::kCritical : Severity::kMajor;
+}
 // Says what a step would take without it, and keeps the number.
 void gain(Finding& finding, double ms, double step_ms);
 
@@ -62,6 +67,9 @@ void output(Rules& r);
 void launch(Rules& r);
 void kernels(Rules& r);
 void precision(Rules& r);
+void device_idle(Rules& r);
+// tpu.cc: what a TPU waits for
+void tpu(Rules& r);
 // ranks.cc: several devices and hosts
 void communication(Rules& r);
 void stragglers(Rules& r);
@@ -69,6 +77,10 @@ void stragglers(Rules& r);
 void retracing(Rules& r);
 // loop_acts.cc: what the loop's thread does instead of computing
 void loop_rules(Rules& r);
+// op_by_op.cc: rows of small operations
+void op_by_op(Rules& r);
+// eager_outside.cc: operations beside the compiled step; whether it said something
+bool eager_outside(Rules& r);
 // hot_operation.cc: conversions and copies, and the operation that takes most
 void hot_operations(Rules& r);
 // periodic.cc: steps that stand out
@@ -78,5 +90,7 @@ void no_steps(Rules& r);
 void data_loss(Rules& r);
 // pytorch*.cc: the same questions asked of a PyTorch capture, answered in its terms
 void pytorch_rules(Rules& r);
+// The sentence about the rank that the others wait for; empty where there is none.
+std::string who_is_late(Rules& r);
 
 }  // namespace sonde::capture::findings

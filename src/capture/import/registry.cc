@@ -5,15 +5,19 @@
 namespace sonde::imports {
 
 extern const Importer kChromeJson;
+extern const Importer kNsys;
 extern const Importer kPerfetto;
+extern const Importer kPprof;
 extern const Importer kRunMetadataEvents;
 extern const Importer kStepStats;
+extern const Importer kTorchSnapshot;
 extern const Importer kXplane;
 
 namespace {
 // Order = priority: formats with a signature first, JSON of any kind last.
-constexpr const Importer* kImporters[] = {&kXplane, &kStepStats, &kRunMetadataEvents, &kPerfetto,
-                                          &kChromeJson};
+constexpr const Importer* kImporters[] = {&kNsys,     &kTorchSnapshot, &kPprof,
+                                          &kXplane,   &kStepStats,     &kRunMetadataEvents,
+                                          &kPerfetto, &kChromeJson};
 constexpr size_t kHeadBytes = 1 << 16;
 }  // namespace
 

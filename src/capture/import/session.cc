@@ -12,7 +12,9 @@
 #include "capture/import/registry.h"
 #include "capture/import/salvage.h"
 #include "capture/import/step_stats/event_file.h"
+#include "io/file.h"
 #include "io/mapped_file.h"
+#include "io/remote/beside.h"
 
 namespace sonde::imports {
 namespace {
@@ -153,6 +155,51 @@ void add_loose(const fs::path& folder, const fs::path& root, std::vector<Session
   for (SessionFiles& span : by_span(std::move(session))) found.push_back(std::move(span));
 }
 
+// A name may be anybody's (a data set is a .pickle too): the first bytes decide.
+bool is_lone_capture(const fs::path& path, CaptureFile& file) {
+  const std::string name = path.filename().string();
+  const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
+  std::string_view wanted;
+  if (ends(".sqlite") || ends(".sqlite3")) wanted = "nsys";
+  if (ends(".pickle") || ends(".pkl")) wanted = "torch_memory";
+  if (ends(".prof") || ends(".pprof")) wanted = "device_memory";
+  if (wanted.empty()) return false;
+  constexpr size_t kHeadBytes = 1 << 16;
+  auto opened = io::File::open(path.string());
+  if (!opened) return false;
+  std::string head(kHeadBytes, '\0');
+  const auto got = opened->read_at(0, std::as_writable_bytes(std::span(head)));
+  if (!got) return false;
+  head.resize(*got);
+  if (head.starts_with("\x1f\x8b")) {
+    // The head of a packed file: what can be unpacked of it.
+    std::string damage;
+    auto unpacked = io::gunzipped(as_bytes(head), uint64_t{64} << 20, &damage);
+    if (!unpacked) return false;
+    head = std::move(*unpacked);
+  }
+  const Importer* importer = importer_for(name, as_bytes(head));
+  if (!importer || importer->id != wanted) return false;
+  file.kind = wanted == "nsys" ? FileKind::kNsys : FileKind::kMemory;
+  file.path = path.string();
+  file.host = path.stem().string();
+  stat_into(file);
+  return true;
+}
+
+// Each file is a session by itself, under its own name.
+void add_lone(const fs::path& path, const fs::path& root, std::vector<SessionFiles>& found) {
+  CaptureFile file;
+  if (!is_lone_capture(path, file)) return;
+  SessionFiles session;
+  const fs::path run = path.parent_path().lexically_relative(root);
+  session.run = run == "." || run.empty() ? "" : run.generic_string();
+  session.name = path.filename().string();
+  session.path = path.string();
+  session.files.push_back(std::move(file));
+  found.push_back(std::move(session));
+}
+
 void walk(const fs::path& folder, const fs::path& root, int depth,
           std::vector<SessionFiles>& found) {
   if (depth > kMaxFolderDepth) return;
@@ -162,7 +209,10 @@ void walk(const fs::path& folder, const fs::path& root, int depth,
   if (!is_profile) add_loose(folder, root, found);
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     std::error_code ignored;
-    if (!it->is_directory(ignored)) continue;
+    if (!it->is_directory(ignored)) {
+      if (it->is_regular_file(ignored)) add_lone(it->path(), root, found);
+      continue;
+    }
     const std::string name = it->path().filename().string();
     if (is_profile) {
       found.push_back(session_of(it->path(), root));
@@ -255,8 +305,8 @@ bool holds_step_stats(Bytes event_head) {
 
 std::vector<const CaptureFile*> SessionFiles::captures() const {
   std::vector<const CaptureFile*> chosen;
-  for (const FileKind kind :
-       {FileKind::kXplane, FileKind::kTraceJson, FileKind::kRunMetadata, FileKind::kEventFile}) {
+  for (const FileKind kind : {FileKind::kXplane, FileKind::kTraceJson, FileKind::kRunMetadata,
+                              FileKind::kEventFile, FileKind::kNsys, FileKind::kMemory}) {
     for (const CaptureFile& file : files) {
       if (file.kind == kind) chosen.push_back(&file);
     }
@@ -283,7 +333,8 @@ SessionFiles session_in(const std::string& folder) {
   return session;
 }
 
-Result<SessionFiles> session_at(const std::string& path, uint32_t span) {
+Result<SessionFiles> session_at(const std::string& typed, uint32_t span) {
+  SONDE_TRY(const path, io::here(typed));
   std::error_code error;
   fs::path place = fs::path(path).lexically_normal();
   if (!place.has_filename() && place.has_parent_path()) place = place.parent_path();
@@ -325,6 +376,7 @@ Result<SessionFiles> session_at(const std::string& path, uint32_t span) {
               path +
                   ": no capture here; looked for plugins/profile/<session>/*.xplane.pb and for "
                   "*.trace.json, *.pt.trace.json and *.run_metadata.pb, also packed with gzip, "
+                  "for exports of Nsight Systems (*.sqlite), memory snapshots (*.pickle, *.prof) "
                   "and for event files with run metadata");
 }
 

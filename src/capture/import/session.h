@@ -21,6 +21,8 @@ enum class FileKind : uint8_t {
   kRunMetadata,  // RunMetadata / StepStats protobuf
   kEventFile,    // event file of a run with tagged run metadata
   kToolData,     // output of an old plug-in, shown as recorded
+  kNsys,         // export of Nsight Systems: *.sqlite
+  kMemory,       // snapshot of device memory: *.pickle of PyTorch, *.prof of JAX
 };
 
 struct CaptureFile {
@@ -41,12 +43,13 @@ struct SessionFiles {
 
   std::string id() const { return run.empty() ? name : run + "/" + name; }
   // The files that make the trace: xplane if there is one, else trace JSON, else run metadata, else
-  // event files.
+  // event files, else an export of Nsight Systems, else snapshots of memory.
   std::vector<const CaptureFile*> captures() const;
 };
 
 // Every session below `root`, in descending order of id as xprof lists them. A folder of PyTorch
-// captures is a session; where the profiler ran several times, one session a time.
+// captures is a session; where the profiler ran several times, one session a time. An export of
+// Nsight Systems and a snapshot of memory are sessions of their own wherever they lie.
 std::vector<SessionFiles> find_sessions(const std::string& root);
 
 // The capture files that lie directly in a folder.

@@ -1,5 +1,5 @@
-// A unary gRPC call over a plain TCP connection of its own: connects, talks, closes. The only place
-// of this program that connects to anybody, and only when a user asks for a capture. Blocks the
+// A unary gRPC call over a plain TCP connection of its own: connects, talks, closes. Only when a
+// user asks for a capture or for the predictions of a model. Blocks the
 // calling thread until the answer, the deadline or a stop.
 #pragma once
 

@@ -52,7 +52,7 @@ struct Figure {
 
 struct Chart {
   std::string id;
-  std::string kind;  // stack, line, pie, scatter, flame, tree
+  std::string kind;  // stack, pairs (bars side by side), line, pie, scatter, flame, tree
   std::string table;
   std::string x;
   std::vector<std::string> y;

@@ -75,7 +75,7 @@ const Model::Nesting& Model::nesting(TrackId t) {
   std::vector<SliceId> stack;
   for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
     out.self[s - track.first_slice] += trace_.duration(s).value;
-    stack.resize(std::min<size_t>(stack.size(), trace_.depth(s)));
+    while (!stack.empty() && trace_.depth(stack.back()) >= trace_.depth(s)) stack.pop_back();
     if (!stack.empty()) {
       const SliceId above = stack.back();
       out.parent[s - track.first_slice] = above;

@@ -32,8 +32,9 @@ constexpr int kInstructionsBetweenLooks = 20'000;
 // before the tables it reads.
 class Query {
  public:
-  Query(const HostAnalysis& host, const Limits& limits)
-      : model_(host), tables_(all_tables(model_)), limits_(limits) {}
+  Query(std::vector<std::unique_ptr<Source>> tables, std::span<const View> views,
+        const Limits& limits)
+      : tables_(std::move(tables)), views_(views), limits_(limits) {}
 
   Result<Answer> run(std::string_view text) {
     if (!open()) return fail(Code::kTooLarge, "there is no memory left for another query");
@@ -74,7 +75,7 @@ class Query {
     if (!add_functions(opened)) return false;
     // What does not fit into memory is not spilled into files.
     std::string set_up = "pragma temp_store = memory;";
-    for (const View& view : all_views())
+    for (const View& view : views_)
       set_up += fmt::format("create view {} as {};", view.name, view.select);
     // A table is declared when it is first named, which only this may do: others of SQLite's own
     // (pragma_…, dbstat) stay out of reach.
@@ -198,8 +199,8 @@ class Query {
     }
   }
 
-  Model model_;
   std::vector<std::unique_ptr<Source>> tables_;
+  std::span<const View> views_;
   const Limits& limits_;
   Guard guard_;
   std::string stopped_;
@@ -208,13 +209,30 @@ class Query {
 
 }  // namespace
 
-Result<Answer> run(const HostAnalysis& host, std::string_view query, const Limits& limits) {
+namespace {
+
+Result<void> check(std::string_view query) {
   if (query.size() > kMaxQueryBytes)
     return fail(Code::kTooLarge, fmt::format("a query may have {} kB, not {}", kMaxQueryBytes >> 10,
                                              query.size() >> 10));
   if (query.find('\0') != std::string_view::npos)
     return fail(Code::kInvalid, "a query cannot contain a zero byte");
-  return Query(host, limits).run(query);
+  return {};
+}
+
+}  // namespace
+
+Result<Answer> run(const HostAnalysis& host, std::string_view query, const Limits& limits) {
+  if (auto good = check(query); !good) return fail(good.error());
+  Model model(host);
+  return Query(all_tables(model), all_views(), limits).run(query);
+}
+
+Result<Answer> run(const std::vector<Flat>& tables, std::string_view query, const Limits& limits) {
+  if (auto good = check(query); !good) return fail(good.error());
+  std::vector<std::unique_ptr<Source>> sources;
+  for (const Flat& flat : tables) sources.push_back(flat_table(flat.name, *flat.table));
+  return Query(std::move(sources), {}, limits).run(query);
 }
 
 std::vector<Described> schema() {

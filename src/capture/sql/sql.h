@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "capture/analysis/analysis.h"
 #include "capture/report/report.h"
+#include "table/parquet_read.h"
 
 namespace sonde::capture::sql {
 
@@ -33,6 +34,14 @@ inline constexpr size_t kMaxQueryBytes = 64 << 10;
 // One statement that reads. kInvalid with the place in the query when it is not understood or wants
 // to do more than read, kTooLarge when it was stopped or ran out of the memory it may have.
 Result<Answer> run(const HostAnalysis& host, std::string_view query, const Limits& limits = {});
+
+// The same over tables that are in memory, without a trace: `table` outlives the call.
+struct Flat {
+  std::string name;
+  const table::ParquetTable* table = nullptr;
+};
+Result<Answer> run(const std::vector<Flat>& tables, std::string_view query,
+                   const Limits& limits = {});
 
 struct Described {
   std::string name;

@@ -3,10 +3,12 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "capture/sql/model.h"
 #include "capture/sql/virtual_table.h"
+#include "table/parquet_read.h"
 
 namespace sonde::capture::sql {
 
@@ -21,6 +23,7 @@ std::unique_ptr<Source> steps_table(Model& model);
 std::unique_ptr<Source> metadata_table(Model& model);
 
 std::vector<std::unique_ptr<Source>> all_tables(Model& model);
+std::unique_ptr<Source> flat_table(std::string name, const table::ParquetTable& table);
 
 struct View {
   const char* name;

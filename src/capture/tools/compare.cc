@@ -10,6 +10,7 @@
 #include "capture/analysis/merged.h"
 #include "capture/analysis/pytorch/capture.h"
 #include "capture/analysis/session_steps.h"
+#include "capture/tools/compare_noise.h"
 
 namespace sonde::capture {
 namespace {
@@ -21,6 +22,7 @@ struct Side {
   double period_ms = 0;   // from one step's start to the next; 0: not known
   double between_ms = 0;  // of it, after the step
   size_t count = 0;
+  std::vector<double> steps_ms, periods_ms;  // one by one
   std::array<double, kPartCount> part_ms{};
 };
 
@@ -42,12 +44,17 @@ Side side_of(const Session& session) {
     if (mean <= side.period_ms) continue;
     side.period_ms = mean;
     side.between_ms = 0;
+    side.periods_ms.clear();
+    for (const loop::Period& p : loop.periods)
+      side.periods_ms.push_back(static_cast<double>(p.length()) / 1e9);
     for (const loop::Period& p : loop.periods)
       side.between_ms +=
           static_cast<double>(p.between_ps) / 1e9 / static_cast<double>(loop.periods.size());
   }
   const double n = static_cast<double>(side.count);
   side.step_ms = side.steps.total_ms() / n;
+  for (const SessionStep& step : side.steps.steps)
+    side.steps_ms.push_back(static_cast<double>(step.duration()) / 1e9);
   for (size_t p = 0; p < kPartCount; ++p) {
     for (const SessionStep& step : side.steps.steps)
       side.part_ms[p] += static_cast<double>(step.slowest().part(static_cast<Part>(p))) / 1e9 / n;
@@ -89,6 +96,8 @@ bool from_start_to_start(Side& before, Side& now) {
   if (before.period_ms == 0 || now.period_ms == 0) return false;
   before.step_ms = before.period_ms;
   now.step_ms = now.period_ms;
+  before.steps_ms = before.periods_ms;
+  now.steps_ms = now.periods_ms;
   return true;
 }
 
@@ -107,6 +116,11 @@ Report compare(const Session& before_session, const Session& now_session) {
     report.figure("change", "Change", 100 * (now.step_ms - before.step_ms) / before.step_ms, "%",
                   "before");
     report.figure("speedup", "Faster by a factor of", ratio(before.step_ms, now.step_ms));
+  }
+  const Change noise = change_of(before.steps_ms, now.steps_ms);
+  if (per_step && noise.has_interval) {
+    report.figure("change_low", "Change, low end", 100 * noise.low, "%", "before");
+    report.figure("change_high", "Change, high end", 100 * noise.high, "%", "before");
   }
   std::map<std::string, Pair> parts, host_ops, device_ops, kernels;
   for (size_t p = 0; p < kPartCount; ++p) {
@@ -137,7 +151,7 @@ Report compare(const Session& before_session, const Session& now_session) {
   report.tables.push_back(
       delta_table("host_ops", per_step ? "Host ops, thread time per step" : "Host ops, thread time",
                   "Operation", host_ops));
-  report.charts.push_back({"parts", "stack", "parts", "name", {"before", "now"}, ""});
+  report.charts.push_back({"parts", "pairs", "parts", "name", {"before", "now"}, ""});
   if (per_step) {
     Finding f;
     f.id = "COMPARE";
@@ -146,12 +160,25 @@ Report compare(const Session& before_session, const Session& now_session) {
           return std::abs(a.second.change()) < std::abs(b.second.change());
         });
     const double change = now.step_ms - before.step_ms;
-    f.severity = change > 0.05 * before.step_ms ? Severity::kMajor : Severity::kInfo;
+    f.severity =
+        change > 0.05 * before.step_ms && !noise.is_noise() ? Severity::kMajor : Severity::kInfo;
+    const std::string interval =
+        noise.has_interval
+            ? fmt::format(", 95% interval {:+.1f} to {:+.1f}%", 100 * noise.low, 100 * noise.high)
+            : std::string(", too few steps to know the noise");
     f.text = fmt::format(
-        "A step takes {:.2f} ms instead of {:.2f} ms ({:+.1f}%, {} of {}); the part that changed "
-        "most is '{}': {:.2f} ms instead of {:.2f} ms.",
-        now.step_ms, before.step_ms, 100 * change / before.step_ms, now.count, before.count,
-        largest->first, largest->second.now, largest->second.before);
+        "{} a step takes {:.2f} ms instead of {:.2f} ms ({:+.1f}%{}; {} steps against {})",
+        noise.is_noise()                       ? "No difference beyond noise:"
+        : noise.has_interval && noise.low > 0  ? "Slower:"
+        : noise.has_interval && noise.high < 0 ? "Faster:"
+                                               : "Compared:",
+        now.step_ms, before.step_ms, 100 * change / before.step_ms, interval, now.count,
+        before.count);
+    f.text += noise.is_noise() ? "."
+                               : fmt::format(
+                                     "; the part that changed most is '{}': {:.2f} ms instead of "
+                                     "{:.2f} ms.",
+                                     largest->first, largest->second.now, largest->second.before);
     f.numbers = {{"before_ms", before.step_ms}, {"now_ms", now.step_ms}};
     report.findings.push_back(std::move(f));
   } else {
@@ -162,11 +189,13 @@ Report compare(const Session& before_session, const Session& now_session) {
   return report;
 }
 
-std::optional<double> slowdown(const Session& before, const Session& now) {
+std::optional<Change> slowdown(const Session& before, const Session& now) {
   Side a = side_of(before), b = side_of(now);
   from_start_to_start(a, b);
   if (a.count == 0 || b.count == 0 || a.step_ms == 0) return std::nullopt;
-  return b.step_ms / a.step_ms - 1;
+  Change change = change_of(a.steps_ms, b.steps_ms);
+  change.share = b.step_ms / a.step_ms - 1;
+  return change;
 }
 
 }  // namespace sonde::capture

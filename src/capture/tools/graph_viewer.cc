@@ -34,7 +34,16 @@ const Module* chosen_module(const std::vector<const HostAnalysis*>& hosts, const
     }
   }
   if (!name.empty() || !program.empty()) return nullptr;
-  // The one with most instructions is what people want to see first.
+  // The one that took most time is what people want to see first; without times, the largest.
+  std::map<const Module*, int64_t> time;
+  for (const HostAnalysis* host : hosts) {
+    for (const DeviceOp& op : host->device_ops().ops) {
+      if (op.module) time[op.module] += op.self_ps;
+    }
+  }
+  const auto hottest = std::max_element(
+      time.begin(), time.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (hottest != time.end() && hottest->second > 0) return hottest->first;
   const Module* largest = nullptr;
   for (const HostAnalysis* host : hosts) {
     for (const auto& module : host->modules().all()) {

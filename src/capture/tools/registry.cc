@@ -9,16 +9,16 @@ namespace sonde::capture {
 extern const Tool kOverview, kInputPipeline, kOpStats, kKernelStats, kPodViewer, kTfData, kDigest,
     kMemoryProfile, kOpProfile, kHloStats, kRoofline, kMemoryViewer, kGraphViewer, kInference,
     kPerfCounters, kSmartSuggestion, kTorchOverview, kTorchOperator, kTorchKernel, kTorchMemory,
-    kTorchModule, kTorchDistributed, kTorchRanks;
+    kTorchModule, kTorchDistributed, kTorchRanks, kCriticalPath, kMemorySnapshot;
 
 namespace {
 
 constexpr std::array kTools = {
-    &kOverview,         &kInputPipeline, &kTfData,      &kOpStats,      &kKernelStats,
-    &kMemoryProfile,    &kPodViewer,     &kOpProfile,   &kHloStats,     &kRoofline,
-    &kMemoryViewer,     &kGraphViewer,   &kInference,   &kPerfCounters, &kSmartSuggestion,
-    &kTorchOverview,    &kTorchOperator, &kTorchKernel, &kTorchMemory,  &kTorchModule,
-    &kTorchDistributed, &kTorchRanks,    &kDigest,
+    &kOverview,         &kInputPipeline, &kTfData,       &kOpStats,        &kKernelStats,
+    &kMemoryProfile,    &kPodViewer,     &kOpProfile,    &kHloStats,       &kRoofline,
+    &kMemoryViewer,     &kGraphViewer,   &kInference,    &kPerfCounters,   &kSmartSuggestion,
+    &kTorchOverview,    &kTorchOperator, &kTorchKernel,  &kTorchMemory,    &kTorchModule,
+    &kTorchDistributed, &kTorchRanks,    &kCriticalPath, &kMemorySnapshot, &kDigest,
 };
 
 struct Spelling {

@@ -274,16 +274,18 @@ void add_waits(Report& report, const std::vector<Worker>& workers) {
   report.charts.push_back({"waits", "stack", "waits", "worker", {"transfer", "waiting"}, ""});
 }
 
-// What a byte on the wire counts for: an all-reduce sends everything nearly twice.
+// What a byte that a rank puts in counts for on the wire, so that rates of different collectives
+// can be held against the links: an all-reduce sends everything nearly twice, an all-gather's input
+// goes to every other rank.
 double bus_factor(std::string_view name, double ranks) {
   if (ranks < 2) return 1;
-  if (name.find("all_reduce") != std::string_view::npos ||
-      name.find("AllReduce") != std::string_view::npos)
+  const auto has = [&](std::string_view a, std::string_view b) {
+    return name.find(a) != std::string_view::npos || name.find(b) != std::string_view::npos;
+  };
+  if (has("all_reduce", "AllReduce") || has("allreduce", "ALLREDUCE"))
     return 2 * (ranks - 1) / ranks;
-  if (name.find("gather") != std::string_view::npos ||
-      name.find("Gather") != std::string_view::npos ||
-      name.find("scatter") != std::string_view::npos ||
-      name.find("Scatter") != std::string_view::npos)
+  if (has("all_gather", "AllGather") || has("allgather", "ALLGATHER")) return ranks - 1;
+  if (has("scatter", "Scatter") || has("all_to_all", "AllToAll") || has("alltoall", "gather"))
     return (ranks - 1) / ranks;
   return 1;
 }

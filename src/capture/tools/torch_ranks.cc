@@ -6,8 +6,10 @@
 #include <map>
 
 #include "capture/analysis/merged.h"
+#include "capture/analysis/pytorch/arrivals.h"
 #include "capture/analysis/pytorch/breakdown.h"
 #include "capture/analysis/pytorch/collectives.h"
+#include "capture/analysis/pytorch/common_clock.h"
 #include "capture/analysis/pytorch/views.h"
 
 namespace sonde::capture {
@@ -186,6 +188,99 @@ void add_stragglers(Report& report, const std::vector<Rank>& ranks) {
   if (!table.rows.empty()) report.tables.push_back(std::move(table));
 }
 
+// Each rank's own part of each step: its length without what it stood in collectives for others.
+// Steps of one job are equally long; this is what differs.
+void add_own_time(Report& report, const std::vector<Rank>& ranks, const Arrivals& arrivals) {
+  Table& table = report.table("own_time", "Own time of each rank and step");
+  table.columns = {{"rank", "Rank", Type::kText},
+                   {"step", "Step", Type::kText},
+                   {"own", "Own time", Type::kNumber, "us"},
+                   {"waited", "Waited for others", Type::kNumber, "us"},
+                   {"length", "Step", Type::kNumber, "us"}};
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    const auto& steps = ranks[r].capture->steps;
+    const size_t count = arrivals.collectives > 0 ? arrivals.by_step[r].size() : steps.size();
+    for (size_t s = 0; s < std::min(count, steps.size()); ++s) {
+      const double length = us(steps[s].extent.length());
+      const double waited =
+          arrivals.collectives > 0 ? std::min(length, 1e3 * arrivals.by_step[r][s]) : 0;
+      table.rows.push_back({ranks[r].name, steps[s].name, length - waited, waited, length});
+    }
+  }
+}
+
+// Who came when: all leave a collective together, so who stood in it longest came first.
+void add_arrivals(Report& report, const std::vector<Rank>& ranks) {
+  constexpr size_t kMostRows = 2000;
+  if (ranks.size() < 2) return;
+  std::vector<std::vector<Collective>> calls;
+  for (const Rank& rank : ranks) {
+    calls.push_back(collectives_of(*rank.capture));
+    // Work on the host's own thread only hands the collective over.
+    std::erase_if(calls.back(),
+                  [](const Collective& call) { return call.name.starts_with("c10d::"); });
+  }
+  const std::vector<Meeting> meetings = meetings_of(calls);
+  if (meetings.empty()) return;
+  Table& table = report.table("arrivals", "Arrival at collectives");
+  table.columns = {{"collective", "Collective", Type::kText, "", "", "trace_viewer"},
+                   {"step", "Step", Type::kText},
+                   {"last", "Last", Type::kText},
+                   {"spread", "First to last", Type::kNumber, "us"},
+                   {"order", "Order of arrival", Type::kText}};
+  for (size_t r = 0; r < ranks.size(); ++r)
+    table.columns.push_back(
+        {fmt::format("late{}", r), fmt::format("{} late by", ranks[r].name), Type::kNumber, "us"});
+  for (size_t m = 0; m < std::min(meetings.size(), kMostRows); ++m) {
+    const Meeting& meeting = meetings[m];
+    const auto stood = [&](size_t r) { return meeting[r]->ranges.back().length(); };
+    std::vector<size_t> order(ranks.size());
+    for (size_t r = 0; r < order.size(); ++r) order[r] = r;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return stood(a) > stood(b); });
+    std::string text;
+    for (const size_t r : order) text += (text.empty() ? "" : ", ") + ranks[r].name;
+    const int32_t step = meeting[0]->step;
+    std::vector<Cell> row{
+        meeting[0]->name,
+        step < 0 ? std::string() : ranks[0].capture->steps[static_cast<size_t>(step)].name,
+        ranks[order.back()].name, us(stood(order[0]) - stood(order.back())), text};
+    for (size_t r = 0; r < ranks.size(); ++r) row.emplace_back(us(stood(order[0]) - stood(r)));
+    table.rows.push_back(std::move(row));
+  }
+}
+
+// The same measure as the rule of the overview: what the least waiting of the others waits longer.
+void add_sentence(Report& report, const std::vector<Rank>& ranks, const Arrivals& arrivals) {
+  Finding f;
+  f.id = "ARRIVALS";
+  f.severity = Severity::kInfo;
+  if (arrivals.collectives == 0) {
+    f.text = fmt::format(
+        "The captures of {} ranks share no collective: who waits for whom cannot be told.",
+        ranks.size());
+  } else {
+    const size_t last = arrivals.last[arrivals.late];
+    double length = 0;
+    for (const CaptureStep& step : ranks[arrivals.late].capture->steps)
+      length += us(step.extent.length()) / 1e3;
+    length /= static_cast<double>(std::max<size_t>(1, ranks[arrivals.late].capture->steps.size()));
+    const double share = 100 * ratio(arrivals.late_ms, length);
+    f.text = share < 5 ? fmt::format(
+                             "The ranks arrive together: none waits more than {:.1f} ms of "
+                             "a step of {:.1f} ms for another.",
+                             std::max(0.0, arrivals.late_ms), length)
+                       : fmt::format(
+                             "{} arrives last in {} of {} collectives; the others wait "
+                             "{:.1f} of {:.1f} ms of each step ({:.0f}%) for it.",
+                             ranks[arrivals.late].name, last, arrivals.collectives,
+                             arrivals.late_ms, length, share);
+    f.numbers = {{"wait_ms", arrivals.late_ms}, {"percent", share}};
+    if (share >= 20) f.severity = Severity::kMajor;
+  }
+  report.findings.push_back(std::move(f));
+}
+
 Result<Report> run(const Session& session, const Options& options) {
   const auto hosts = workers(session, options);
   if (hosts.empty()) return without_capture(session);
@@ -193,6 +288,14 @@ Result<Report> run(const Session& session, const Options& options) {
   for (const HostAnalysis* host : hosts) ranks.push_back({host->host().name, &host->pytorch()});
   Report report;
   report.figure("ranks", "Ranks", static_cast<int64_t>(ranks.size()));
+  if (ranks.size() > 1) {
+    std::vector<const Capture*> captures;
+    for (const Rank& rank : ranks) captures.push_back(rank.capture);
+    const Arrivals arrivals = arrivals_of(captures);
+    add_sentence(report, ranks, arrivals);
+    add_own_time(report, ranks, arrivals);
+    add_arrivals(report, ranks);
+  }
   add_skew(report, ranks);
   add_stragglers(report, ranks);
   add_temporal(report, ranks);

@@ -241,13 +241,47 @@ void Builder::sort_slices() {
   std::erase_if(trace_.flows_, [&](const Flow& f) { return f.from >= n || f.to >= n; });
 }
 
-// Ranges, depths and the extent of the whole. A slice that sticks out of the one below it still
-// gets the next level: drawing must not lie on top of each other.
+namespace {
+
+struct OpenSlice {
+  int64_t begin, end;
+  bool is_frame;  // of the Python tracer
+};
+
+// The row of a slice that sticks out of the innermost one around it. Two things look like that.
+// An annotation that begins inside the function that enters it: it stands in what contains it
+// whole, beside that function, and the few microseconds they share are drawn over each other.
+// Work that truly overlaps: it takes the first row that is free, so that nothing is covered.
+size_t row_beside(std::vector<OpenSlice>& open, const OpenSlice& slice, bool is_thread) {
+  constexpr size_t kMostRows = 256;  // looked at; a staircase of a hostile file stays linear
+  size_t row = open.size(), looked = 0;
+  while (row > 0 && open[row - 1].end < slice.end) {
+    if (++looked > kMostRows) return open.size();
+    --row;
+  }
+  const auto is_beside = [&](const OpenSlice& other) {
+    if (other.end <= slice.begin || other.is_frame || slice.is_frame) return true;
+    const int64_t longer = std::max(other.end - other.begin, slice.end - slice.begin);
+    return (other.end - slice.begin) <= longer / 8;
+  };
+  const auto first = open.begin() + static_cast<ptrdiff_t>(row);
+  if (is_thread && std::all_of(first, open.end(), is_beside)) {
+    open.erase(first, open.end());
+    return row;
+  }
+  while (row < open.size() && open[row].end > slice.begin) ++row;
+  return row;
+}
+
+}  // namespace
+
+// Ranges, depths and the extent of the whole.
 void Builder::nest() {
   const size_t n = trace_.begin_.size();
   trace_.depth_.assign(n, 0);
   int64_t first = std::numeric_limits<int64_t>::max(), last = std::numeric_limits<int64_t>::min();
-  std::vector<int64_t> open;  // ends of the slices below
+  const StringId python = trace_.strings_.find("python_function");
+  std::vector<OpenSlice> open;  // by row
   uint32_t at = 0;
   for (TrackId t = 0; t < trace_.tracks_.size(); ++t) {
     Track& track = trace_.tracks_[t];
@@ -255,10 +289,19 @@ void Builder::nest() {
     open.clear();
     for (; at < n && slice_track_[at] == t; ++at) {
       const int64_t begin = trace_.begin_[at], end = begin + trace_.duration_[at];
-      while (!open.empty() && open.back() <= begin) open.pop_back();
-      trace_.depth_[at] = static_cast<uint16_t>(std::min<size_t>(open.size(), UINT16_MAX - 1));
+      while (!open.empty() && open.back().end <= begin) open.pop_back();
+      const bool is_frame = python != kNone && trace_.labels_[trace_.label_[at]].category == python;
+      const OpenSlice slice{begin, end, is_frame};
+      size_t row = open.size();
+      if (end > begin && row > 0 && open.back().end < end)
+        row = row_beside(open, slice, track.kind == TrackKind::kThread);
+      trace_.depth_[at] = static_cast<uint16_t>(std::min<size_t>(row, UINT16_MAX - 1));
       track.depth = std::max<uint16_t>(track.depth, trace_.depth_[at] + 1);
-      if (end > begin) open.push_back(end);
+      if (row < open.size()) {
+        open[row] = slice;
+      } else if (end > begin) {
+        open.push_back(slice);
+      }
       if (track.kind == TrackKind::kAggregate) continue;
       first = std::min(first, begin);
       last = std::max(last, end);

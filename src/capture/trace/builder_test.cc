@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "capture/trace/questions.h"
+
 using namespace sonde;
 using namespace sonde::trace;
 
@@ -34,6 +36,62 @@ TEST_CASE("Builder: slices of a track are neighbours, earliest and longest first
   CHECK(trace.flows()[0].to == 1);
   CHECK(trace.first_begin() == Picos{10});
   CHECK(trace.last_end() == Picos{60});
+}
+
+// torch.profiler with with_stack: a step is entered inside three functions that end right after, and
+// left inside three others.
+TEST_CASE("Builder: annotations that outlast the frame they begin in stand on one row each step") {
+  Builder builder("test");
+  const TrackId process = builder.process("python", 1);
+  const TrackId t = builder.track(TrackKind::kThread, process, "main", 10);
+  const auto frame = [&](int64_t begin, int64_t end, std::string_view name) {
+    builder.slice(t, {begin}, {end - begin}, builder.label(name, "python_function"));
+  };
+  frame(0, 100'000, "main");
+  for (int64_t step = 0; step < 20; ++step) {
+    const int64_t at = 1000 + step * 1000;
+    frame(at, at + 30, "step");
+    frame(at + 2, at + 28, "enter");
+    frame(at + 4, at + 26, "record");
+    builder.slice(t, {at + 10}, {1010}, builder.label("ProfilerStep", "user_annotation"));
+    builder.slice(t, {at + 100}, {500}, builder.label("aten::mm", "cpu_op"));
+    builder.slice(t, {at + 200}, {100}, builder.label("aten::copy_", "cpu_op"));
+  }
+  const Trace trace = std::move(builder).finish();
+  CHECK(trace.tracks()[t].depth == 4);
+  for (SliceId s = 0; s < trace.slice_count(); ++s) {
+    CAPTURE(s);
+    const std::string_view name = trace.name(s);
+    if (name == "ProfilerStep") {
+      CHECK(trace.depth(s) == 1);
+      CHECK(self_time(trace, s) >= Picos{480});
+    }
+    if (name == "aten::mm") {
+      CHECK(trace.depth(s) == 2);
+      CHECK(self_time(trace, s) == Picos{400});
+    }
+    if (name == "step") CHECK(self_time(trace, s) == Picos{4});
+  }
+}
+
+TEST_CASE("Builder: work that truly overlaps takes free rows, and no more than it needs") {
+  Builder builder("test");
+  const TrackId process = builder.process("device", 1);
+  const TrackId t = builder.track(TrackKind::kStream, process, "stream", 1);
+  for (int64_t i = 0; i < 50; ++i) builder.slice(t, {i * 60}, {100}, builder.label("kernel"));
+  const Trace trace = std::move(builder).finish();
+  CHECK(trace.tracks()[t].depth == 2);
+}
+
+TEST_CASE("Builder: a staircase of a hostile file is laid in linear time") {
+  Builder builder("test");
+  const TrackId process = builder.process("p", 1);
+  const TrackId t = builder.track(TrackKind::kThread, process, "t", 1);
+  constexpr int64_t kSlices = 200'000;
+  for (int64_t i = 0; i < kSlices; ++i)
+    builder.slice(t, {i}, {kSlices * 10}, builder.label("stair"));
+  const Trace trace = std::move(builder).finish();
+  CHECK(trace.slice_count() == kSlices);
 }
 
 TEST_CASE("Builder: blocks that are not filled leave no hole") {

@@ -13,7 +13,7 @@ constexpr size_t kCoarse = 4;  // a cell of more blocks than this may end at a b
 
 void Row::Block::add(const Block& later) {
   busy += later.busy;
-  end = later.end;
+  end = std::max(end, later.end);  // a frame may reach into what stands beside it
   if (later.longest_duration > longest_duration) {
     longest_duration = later.longest_duration;
     longest = later.longest;

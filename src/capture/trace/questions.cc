@@ -85,10 +85,13 @@ SliceId parent_of(const Trace& trace, SliceId slice) {
 Picos self_time(const Trace& trace, SliceId slice) {
   const Track& track = trace.tracks()[trace.track_of(slice)];
   Picos self = trace.duration(slice);
+  uint16_t shallowest = UINT16_MAX;  // of those inside: what lies deeper than one before it is its
   for (SliceId s = slice + 1;
        s < track.first_slice + track.slices && trace.begin(s) < trace.end(slice); ++s) {
-    if (trace.depth(s) == trace.depth(slice) + 1)
-      self = self - (std::min(trace.end(s), trace.end(slice)) - trace.begin(s));
+    if (trace.depth(s) <= trace.depth(slice)) break;  // beside it: what follows is not inside
+    if (trace.depth(s) > shallowest) continue;
+    shallowest = trace.depth(s);
+    self = self - (std::min(trace.end(s), trace.end(slice)) - trace.begin(s));
   }
   return std::max(self, Picos{0});
 }

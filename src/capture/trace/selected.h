@@ -50,7 +50,7 @@ void for_each_nested(const Trace& trace, const Selection& selection, Fn&& fn) {
     stack.clear();
     for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
       if (trace.begin(s) >= end) break;
-      stack.resize(std::min<size_t>(stack.size(), trace.depth(s)));
+      while (!stack.empty() && trace.depth(stack.back()) >= trace.depth(s)) stack.pop_back();
       if (part.touches(trace, s)) fn(s, stack, part);
       stack.push_back(s);
     }

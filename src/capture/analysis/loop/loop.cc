@@ -36,6 +36,7 @@ class Builder {
     if (marks.list.size() < 2) return std::move(loop_);
     loop_.thread = marks.thread;
     open_end_ = marks.open_end;
+    loop_.marked = !open_end_;
     marks_ = std::move(marks.list);
     make_periods();
     if (loop_.periods.empty()) return std::move(loop_);
@@ -45,6 +46,7 @@ class Builder {
                            loop_.pytorch ? RowKind::kPyTorch
                            : loop_.jax   ? RowKind::kJax
                                          : RowKind::kTensorFlow);
+    loop_.nothing_ran = loop_.jax && hands_over_ && !runs_ && !loop_.has_device && xla_.empty();
     share_out();
     loop_.regions = std::move(region_);
     loop_.compiled =
@@ -62,6 +64,10 @@ class Builder {
       const bool frame = words_.back() == Word::kFrame;
       saves_.push_back(frame && saves(frame_of(name)));
       profiler_.push_back(frame && is_profiler(frame_of(name)));
+      books_.push_back(frame && keeps_books(frame_of(name)));
+      // Who asks for a batch, told from stages that make elements ahead.
+      asks_.push_back(name.find("IteratorGetNext") != std::string_view::npos ||
+                      name == "Iterator::Root" || name == "Iterator::Model");
       if (loop_.pytorch) {
         region_.push_back(host_.pytorch().words.labels[i].kind == pytorch::Kind::kAnnotation &&
                           words_.back() == Word::kMark);
@@ -75,6 +81,8 @@ class Builder {
                      name.find("multi_step_on_iterator") != std::string_view::npos ||
                      name.find("train_on_batch") != std::string_view::npos ||
                      name.find("keras") != std::string_view::npos;
+      hands_over_ |= name.find("PjRtLoadedExecutable::Execute") != std::string_view::npos;
+      runs_ |= name.starts_with("ThunkExecutor::");
       tensorflow_ |= name == "EagerExecute" || name.starts_with("TFE_");
     }
     if (tensorflow_) loop_.jax = false;
@@ -151,6 +159,11 @@ class Builder {
       if (word == Word::kFrame) {
         loop_.has_python = true;
         if (profiler_[trace_.label_id(s)]) append(mine_profiler_, {begin, end});
+        if (books_[trace_.label_id(s)] && !around_a_step(begin, end))
+          append(mine_books_, {begin, end});
+        // An operator of PyTorch that calls Python: a hook, a function of one's own.
+        if (loop_.pytorch && !calls_.empty() && end <= calls_.back().end)
+          append(inner_frames_, {begin, end});
         if (begin >= frame_save_end && saves_[trace_.label_id(s)] && !around_a_step(begin, end)) {
           frame_save_end = end;
           append(mine_checkpoint_, {begin, end});
@@ -158,6 +171,8 @@ class Builder {
         continue;
       }
       if (is_mark(s, begin, end)) continue;
+      if (!inner_frames_.empty() && end <= inner_frames_.back().end)
+        append(inner_calls_, {begin, end});
       if (traced != trace::kNone &&
           trace_.text_of(trace_.find(trace_.args(s), traced)).starts_with("traced-")) {
         retrace_from = begin, retrace_end = end;
@@ -256,6 +271,33 @@ class Builder {
     if (!open_.empty()) open_.back().self -= slice.length;
   }
 
+  // Names are joined before the operations of a checkpoint, and files renamed after them, in Python
+  // that is not recorded: up to the work on either side, where that is no longer than the rest.
+  Range grown(Range core) const {
+    const int64_t limit = std::max(kCheckpointGapPs, core.length());
+    int64_t from = INT64_MIN, to = INT64_MAX;
+    const auto period = std::partition_point(loop_.periods.begin(), loop_.periods.end(),
+                                             [&](const Period& p) { return p.end <= core.begin; });
+    if (period != loop_.periods.end() && period->begin <= core.begin) {
+      from = period->begin;
+      if (period->end >= core.end) to = period->end;
+    }
+    const auto next = std::partition_point(calls_.begin(), calls_.end(),
+                                           [&](const Call& call) { return call.begin < core.end; });
+    if (next != calls_.end()) to = std::min(to, next->begin);
+    for (auto call = next; call != calls_.begin();) {
+      --call;
+      if (call->end < core.begin - limit) break;
+      const bool work = call->function || call->other || call->compile_end > 0;
+      if (!work || call->end > core.begin) continue;
+      from = std::max(from, call->end);
+      break;
+    }
+    if (from != INT64_MIN && core.begin - from <= limit) core.begin = from;
+    if (to != INT64_MAX && to - core.end <= limit) core.end = to;
+    return core;
+  }
+
   // A checkpoint is its operations with the small ones and the Python around them, as long as no
   // step runs there.
   void join_checkpoints() {
@@ -263,7 +305,7 @@ class Builder {
     // Where the small calls before it began: names are joined, values are collected.
     int64_t before = INT64_MIN, before_end = INT64_MIN;
     const auto close = [&] {
-      if (open != INT64_MIN) append(mine_checkpoint_, {open, last});
+      if (open != INT64_MIN) append(mine_checkpoint_, grown({open, last}));
       open = before = INT64_MIN;
     };
     for (const Call& call : calls_) {
@@ -330,11 +372,25 @@ class Builder {
 
   void read_host_line(const trace::Track& track, Pool pool) {
     Ranges compute, container, input, callback, compile, communication;
+    // A thread that lost its core after the last operation still stands in the executor: that is no
+    // work. One around nothing recorded is taken as it is.
+    Range around{0, 0};
+    int64_t inner_end = INT64_MIN;
+    const auto close = [&] {
+      if (around.end > around.begin)
+        append(container, {around.begin, inner_end == INT64_MIN ? around.end : inner_end});
+      around = {0, 0};
+      inner_end = INT64_MIN;
+    };
     for (SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s) {
       const Range range{trace_.begin(s).value, trace_.end(s).value};
-      switch (words_[trace_.label_id(s)]) {
+      const Word word = words_[trace_.label_id(s)];
+      if (range.begin >= around.end) close();
+      if (word == Word::kCall && range.begin < around.end)
+        inner_end = std::max(inner_end, std::min(range.end, around.end));
+      switch (word) {
         case Word::kInput:
-          append(input, range);
+          if (pool != Pool::kTfData || asks_[trace_.label_id(s)]) append(input, range);
           break;
         case Word::kCallback:
           append(callback, range);
@@ -346,6 +402,12 @@ class Builder {
           append(communication, range);
           break;
         case Word::kContainer:
+          if (pool == Pool::kXla) {
+            if (around.end <= around.begin) around = range;
+          } else {
+            append(container, range);
+          }
+          break;
         case Word::kWait:  // for the rest of the same program
           append(container, range);
           break;
@@ -358,6 +420,7 @@ class Builder {
           break;
       }
     }
+    close();
     const auto add = [](Ranges& to, const Ranges& from) {
       to.insert(to.end(), from.begin(), from.end());
     };
@@ -374,6 +437,7 @@ class Builder {
       add(xla_, compute);
       add(xla_container_, container);
       add(xla_callback_, callback);
+      add(other_communication_, communication);
     } else {
       container = difference(container, callback);
       add(executor_, compute);
@@ -440,6 +504,9 @@ class Builder {
     give(Act::kCompile, difference(intersection(other_compile_, in_call), xla_));
     give(Act::kCallback, difference(united(mine_callback_, xla_callback_), xla_));
     give(Act::kCallback, difference(intersection(executor_callback_, in_call), executor_));
+    give(Act::kPython, merged(std::move(mine_books_)));
+    give(Act::kPython,
+         difference(merged(std::move(inner_frames_)), merged(std::move(inner_calls_))));
     give(Act::kOpByOp, difference(chained, other_communication_));
     give(Act::kCompute, xla_);
     give(Act::kCompute, intersection(executor_, in_call));
@@ -464,10 +531,12 @@ class Builder {
   const trace::Trace& trace_;
   Loop loop_;
   bool tensorflow_ = false;
-  bool open_end_ = false;               // the marks are no steps, but come once in each
-  std::vector<Word> words_;             // by label
-  std::vector<bool> saves_, profiler_;  // by label: functions that save, of the profiler
-  std::vector<bool> region_;            // by label: what the program itself may have marked
+  bool hands_over_ = false, runs_ = false;  // JAX: names of programs handed over, and running
+  bool open_end_ = false;                   // the marks are no steps, but come once in each
+  std::vector<Word> words_;                 // by label
+  // By label: functions that save, of the profiler, of libraries that log; calls for a batch.
+  std::vector<bool> saves_, profiler_, books_, asks_;
+  std::vector<bool> region_;  // by label: what the program itself may have marked
   std::vector<Mark> marks_;
   struct Open {
     int64_t end, length, self;
@@ -476,7 +545,8 @@ class Builder {
   std::vector<Call> calls_;
   Ranges whole_, free_;
   Ranges mine_checkpoint_, mine_checkpoint_ops_, mine_compile_, mine_input_, mine_callback_,
-      mine_communication_, mine_calls_, mine_profiler_;
+      mine_communication_, mine_calls_, mine_profiler_, mine_books_;
+  Ranges inner_frames_, inner_calls_;  // functions that an operator calls, and what those call
   Ranges device_, xla_, xla_container_, xla_callback_, executor_, executor_callback_, other_input_,
       other_compile_, other_communication_;
 };

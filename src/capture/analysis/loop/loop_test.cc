@@ -154,6 +154,66 @@ TEST_CASE("loop: every second step") {
   CHECK(rhythm.usual_ms == doctest::Approx(10));
 }
 
+TEST_CASE("loop: a step that was held up hides no rhythm") {
+  Made made;
+  int64_t t = 0;
+  for (int64_t i = 0; i < 10; ++i) {
+    const int64_t length = i % 5 == 2 ? 100 * kMs : i == 5 ? 25 * kMs : 10 * kMs;
+    made.step(i, t, length);
+    made.on(made.python, "PjitFunction(f)", t, kMs);
+    made.on(made.xla, "dot", t, 9 * kMs);
+    t += length;
+  }
+  const Session session = made.session();
+  const loop::Rhythm rhythm = loop::rhythm_of(session.analysis().hosts[0]->loop());
+  CHECK(rhythm.outliers == std::vector<size_t>{2, 7});
+  CHECK(rhythm.every == 5);
+  CHECK(rhythm.usual_ms == doctest::Approx(10));
+}
+
+TEST_CASE("loop: of steps that all differ the mean speaks") {
+  Made made;
+  int64_t t = 0;
+  for (const int64_t length : {20, 60, 35, 55, 25, 40}) {
+    made.step(t / kMs, t, length * kMs);
+    made.on(made.python, "PjitFunction(f)", t, kMs);
+    made.on(made.xla, "dot", t, 9 * kMs);
+    t += length * kMs;
+  }
+  const Session session = made.session();
+  const loop::Loop& loop = session.analysis().hosts[0]->loop();
+  const loop::Rhythm rhythm = loop::rhythm_of(loop);
+  CHECK(rhythm.uneven);
+  CHECK(rhythm.usual_ms == doctest::Approx(rhythm.mean_ms));
+}
+
+TEST_CASE("loop: an executor that ends long after its last operation has not worked since") {
+  Made made;
+  for (int64_t i = 0; i < 4; ++i) {
+    const int64_t t = i * 20 * kMs;
+    made.step(i, t, 20 * kMs);
+    made.on(made.python, "PjitFunction(f)", t, kMs);
+    made.on(made.xla, "ThunkExecutor::Execute", t + kMs, 15 * kMs);
+    made.on(made.xla, "dot", t + kMs, 5 * kMs);
+  }
+  const Session session = made.session();
+  const loop::Loop& loop = session.analysis().hosts[0]->loop();
+  CHECK(ms(loop, Act::kCompute) == doctest::Approx(6));
+  CHECK(ms(loop, Act::kUnrecorded) == doctest::Approx(14));
+}
+
+TEST_CASE("loop: programs that were handed over and did not run are no steps") {
+  Made made;
+  for (int64_t i = 0; i < 4; ++i) {
+    const int64_t t = i * 2 * kMs;
+    made.step(i, t, 2 * kMs);
+    made.on(made.python, "PjitFunction(f)", t, kMs);
+    made.on(made.python, "CommonPjRtLoadedExecutable::Execute", t + 100 * kUs, 500 * kUs);
+  }
+  const Session session = made.session();
+  CHECK(session.analysis().hosts[0]->loop().nothing_ran);
+}
+
 TEST_CASE("loop words: frames of either tracer, and what a function is for") {
   const loop::Frame a = loop::frame_of("$train.py:73 load_batch");
   CHECK(a.function == "load_batch");
@@ -166,6 +226,9 @@ TEST_CASE("loop words: frames of either tracer, and what a function is for") {
   CHECK(loop::frame_of("<built-in method sleep of module object at 0x1>").function == "sleep");
   CHECK(loop::frame_of("$time sleep").builtin);
   CHECK_FALSE(loop::saves(loop::frame_of("torch/utils/checkpoint.py(3): checkpoint")));
+  CHECK_FALSE(loop::saves(loop::frame_of("nn.Module: CheckpointWrapper_2")));
+  CHECK(loop::keeps_books(loop::frame_of("torch/_tensor_str.py(131): __init__")));
+  CHECK_FALSE(loop::keeps_books(loop::frame_of("torch/nn/modules/module.py(9): forward")));
   CHECK(loop::frame_of("").function.empty());
   CHECK(loop::frame_of("$").function.empty());
   CHECK(loop::word_of("EagerLocalExecute: SaveV2") == loop::Word::kCheckpoint);

@@ -111,6 +111,33 @@ bool by_work(const Loop& loop, const std::vector<double>& lengths, Rhythm& r,
   return true;
 }
 
+// Of steps that stand out, those that take by far the longest speak: one that was held up for a
+// moment beside them is no exception and hides no rhythm.
+void keep_the_longest(const std::vector<double>& lengths, Rhythm& r, std::vector<double>& usual) {
+  if (r.outliers.size() < 2) return;
+  double most = 0, all = 0, kept = 0;
+  for (const size_t i : r.outliers) {
+    most = std::max(most, lengths[i] - r.period_ms);
+    all += lengths[i] - r.period_ms;
+  }
+  std::vector<size_t> longest;
+  for (const size_t i : r.outliers) {
+    if (lengths[i] - r.period_ms < 0.3 * most) continue;
+    longest.push_back(i);
+    kept += lengths[i] - r.period_ms;
+  }
+  if (longest.size() == r.outliers.size() || kept < 0.75 * all) return;
+  if (longest.size() > 1 && distance(longest, lengths.size()) == 0) return;
+  r.outliers = std::move(longest);
+  r.usual.clear();
+  usual.clear();
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    if (std::ranges::find(r.outliers, i) != r.outliers.end()) continue;
+    r.usual.push_back(i);
+    usual.push_back(lengths[i]);
+  }
+}
+
 // Work in every second step: half of the steps are long, so that the median tells nothing.
 void every_second(const std::vector<double>& lengths, Rhythm& r, std::vector<double>& usual) {
   for (const size_t first : {size_t{0}, size_t{1}}) {
@@ -133,11 +160,37 @@ void every_second(const std::vector<double>& lengths, Rhythm& r, std::vector<dou
   }
 }
 
+// A single long wait for input, where every step waits for it, is more of the same.
+bool waits_anyway(const Loop& loop, const std::vector<double>& lengths, const Rhythm& r,
+                  double usual) {
+  const size_t i = r.outliers[0];
+  if (i == 0) return false;  // a buffer that fills
+  double waited = 0, whole = 0;
+  for (const size_t u : r.usual) {
+    waited += ms(loop.periods[u].of(Act::kInput));
+    whole += lengths[u];
+  }
+  const double more = ms(loop.periods[i].of(Act::kInput)) -
+                      waited / static_cast<double>(std::max<size_t>(1, r.usual.size()));
+  return more > 0.5 * (lengths[i] - usual) && waited > 0.2 * whole;
+}
+
+// Where steps differ much, medians of their parts do not add up to anything.
+bool is_scattered(const std::vector<double>& lengths) {
+  if (lengths.size() < 4) return false;
+  double mean = 0, square = 0;
+  for (const double length : lengths) mean += length / static_cast<double>(lengths.size());
+  for (const double length : lengths)
+    square += (length - mean) * (length - mean) / static_cast<double>(lengths.size());
+  return square > 0.09 * mean * mean;  // a third of the mean
+}
+
 // Long periods that come irregularly and do no more than the others wait for something that comes
 // in bursts, like the batches of several workers: the time is lost in the long ones, but for all.
 bool is_uneven(const Loop& loop, const std::vector<double>& lengths, const Rhythm& r,
                double usual) {
-  if (r.more_work || r.outliers.size() < 2) return false;
+  if (r.more_work || r.outliers.empty()) return false;
+  if (r.outliers.size() == 1) return waits_anyway(loop, lengths, r, usual);
   std::array<double, kActCount> longer{};
   double extra = 0, input = 0, all = 0;
   for (const size_t i : r.outliers) {
@@ -185,9 +238,10 @@ Rhythm rhythm_of(const Loop& loop) {
     r.outliers.clear();
     usual = lengths;
   }
+  keep_the_longest(lengths, r, usual);
   if (!by_work(loop, lengths, r, usual) && r.outliers.empty() && lengths.size() >= 6)
     every_second(lengths, r, usual);
-  if (is_uneven(loop, lengths, r, median(usual))) {
+  if (is_uneven(loop, lengths, r, median(usual)) || (r.outliers.empty() && is_scattered(lengths))) {
     r.uneven = true;
     r.outliers.clear();
     r.usual.resize(lengths.size());

@@ -16,15 +16,27 @@ constexpr RowLimits kTorchRow{150'000'000, 200'000'000}, kTensorFlowRow{400'000'
 constexpr uint32_t kRowCalls = 20;
 // The thread may lose its core in the middle of a row, inside a call or between two. What a call or
 // a gap usually takes tells that apart from work and from Python that is always there.
-constexpr int64_t kPausePs = 5'000'000'000;  // 5 ms
-constexpr size_t kEnoughToJudge = 5;
+constexpr int64_t kPausePs = 5'000'000'000;       // 5 ms
+constexpr int64_t kLongPausePs = 60'000'000'000;  // 60 ms: where next to none of the kind is long
+constexpr double kNextToNone = 0.03;
+constexpr size_t kEnoughToJudge = 3;
 
 class Usual {
  public:
   void add(uint64_t key, int64_t ps) { all_[key].push_back(static_cast<double>(ps)); }
   void close() {
-    for (auto& [key, list] : all_)
-      if (list.size() >= kEnoughToJudge) median_[key] = median(std::move(list));
+    for (auto& [key, list] : all_) {
+      if (list.size() < kEnoughToJudge) continue;
+      const auto held = std::count_if(
+          list.begin(), list.end(), [](double ps) { return ps >= static_cast<double>(kPausePs); });
+      held_[key] = static_cast<double>(held) / static_cast<double>(list.size());
+      median_[key] = median(std::move(list));
+    }
+  }
+  // Whether something of this kind, which usually takes less than `limit`, was held up.
+  bool is_pause(uint64_t key, int64_t ps, int64_t limit) const {
+    if (ps >= kLongPausePs || !below(key, limit)) return false;
+    return ps < kPausePs || held_.at(key) <= kNextToNone;
   }
   // Whether things of this kind usually take less; what is rare is not known.
   bool below(uint64_t key, int64_t limit) const {
@@ -34,7 +46,7 @@ class Usual {
 
  private:
   boost::unordered_flat_map<uint64_t, std::vector<double>> all_;
-  boost::unordered_flat_map<uint64_t, double> median_;
+  boost::unordered_flat_map<uint64_t, double> median_, held_;
 };
 
 class Finder {
@@ -103,14 +115,14 @@ class Finder {
     // A call of many small ones is small, too: a backward pass is made of such.
     const bool of_small = call.longest_ps < limits_.call_ps * 2 / 3 && length < 7 * limits_.call_ps;
     return length < limits_.call_ps || of_small ||
-           (length < kPausePs && lengths_.below(call.label, limits_.call_ps / 2));
+           lengths_.is_pause(call.label, length, limits_.call_ps / 2);
   }
 
   bool belongs(const Call& before, const Call& call) const {
     const int64_t gap = call.begin - before.end;
     if (gap <= limits_.gap_ps) return true;
-    if (gap > kPausePs || a_step_begins(before.end, call.begin)) return false;
-    return eager_ || gaps_.below(pair(before, call), limits_.gap_ps);
+    if (a_step_begins(before.end, call.begin)) return false;
+    return (eager_ && gap <= kPausePs) || gaps_.is_pause(pair(before, call), gap, limits_.gap_ps);
   }
 
   bool a_step_begins(int64_t begin, int64_t end) const {

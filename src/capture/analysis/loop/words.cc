@@ -58,10 +58,13 @@ int number(std::string_view digits) {
 
 Word word_of(std::string_view name) {
   if (name.empty() || name.starts_with("end: ") || name.starts_with("Threadpool") ||
-      name.starts_with("Memory") || name.starts_with("Wait for ") || name.starts_with("TFE_Delete"))
+      name.starts_with("Memory") || name.starts_with("Wait for ") ||
+      name.starts_with("TFE_Delete") || name.ends_with("2D Dispatch") || name == "D2H Dispatch")
     return Word::kSkip;
   if (is_frame(name)) return Word::kFrame;
-  if (has(name, "(wait for completion)") || has(name, "BlockHostUntilReady")) return Word::kWait;
+  if (has(name, "(wait for completion)") || has(name, "BlockHostUntilReady") ||
+      name.starts_with("Wait: "))
+    return Word::kWait;
   if (any(name, kCompileParts)) return Word::kCompile;
   if (any(name, kCallbackParts)) return Word::kCallback;
   if (name.starts_with("ThunkExecutor::") || name.starts_with("ExecutorState::") ||
@@ -71,7 +74,8 @@ Word word_of(std::string_view name) {
   if (op.starts_with("IteratorGetNext") || name.starts_with("Iterator::")) return Word::kInput;
   if (std::ranges::find(kCheckpointOps, op) != kCheckpointOps.end()) return Word::kCheckpoint;
   if (std::ranges::find(kPyFuncs, op) != kPyFuncs.end()) return Word::kCallback;
-  if (op.starts_with("Collective") || op.starts_with("Nccl")) return Word::kCommunication;
+  if (op.starts_with("Collective") || op.starts_with("Nccl") || has(name, "Rendezvous"))
+    return Word::kCommunication;
   if (is_compiled_function(op) || name == "FunctionRun" || name == "RunGraph" ||
       name == "SessionRun")
     return Word::kFunction;
@@ -136,11 +140,21 @@ Frame frame_of(std::string_view name) {
 }
 
 bool saves(const Frame& frame) {
-  if (has(frame.file, "utils/checkpoint") || has(frame.file, "_functorch") ||
+  // Activations that are computed again in the backward pass are called checkpoints, too.
+  if (has(frame.file, "utils/checkpoint") || has(frame.file, "_checkpoint/") ||
+      has(frame.file, "ad_checkpoint") || frame.function.starts_with("nn.Module: ") ||
+      has(frame.file, "_functorch") || has(frame.function, "recompute") ||
       has(frame.function, "saved_tensor") || has(frame.function, "save_for_backward") ||
       has(frame.function, "save_on_cpu"))
     return false;
   return purpose_of(frame.function) == Purpose::kSaves;
+}
+
+bool keeps_books(const Frame& frame) {
+  static constexpr std::array<std::string_view, 10> kFiles = {
+      "_tensor_str.py", "utils/tensorboard/", "tensorboardX/", "logging/", "json/",
+      "csv.py",         "pickle.py",          "matplotlib/",   "wandb/",   "mlflow/"};
+  return any(frame.file, kFiles);
 }
 
 bool is_profiler(const Frame& frame) {

@@ -39,6 +39,9 @@ Frame frame_of(std::string_view name);
 // A function that writes the program's state, by its name and file.
 bool saves(const Frame& frame);
 
+// A function of a library that prints, logs or draws: what it calls is part of that.
+bool keeps_books(const Frame& frame);
+
 // A function of the profiler that made the capture.
 bool is_profiler(const Frame& frame);
 

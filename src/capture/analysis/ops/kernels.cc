@@ -10,6 +10,8 @@
 namespace sonde::capture {
 namespace {
 
+constexpr uint32_t kMostRegisters = 1024;  // a thread
+
 using trace::SliceId;
 using trace::TrackId;
 
@@ -98,7 +100,9 @@ LaunchShape parse_launch(std::string_view details) {
     };
     if (key == "regs") {
       number(launch.registers);
-      launch.has_registers = true;
+      // Some recorders wrote what lay in memory there; no thread of any device has so many.
+      launch.has_registers = launch.registers <= kMostRegisters;
+      if (!launch.has_registers) launch.registers = 0;
     } else if (key == "static_shared" || key == "group_mem") {
       number(launch.static_shared);
     } else if (key == "dynamic_shared" || key == "shm") {

@@ -27,7 +27,12 @@ Arrivals arrivals_of(const std::vector<const Capture*>& ranks) {
   out.by_step.assign(ranks.size(), std::vector<double>(steps, 0));
   for (size_t r = 0; r < ranks.size(); ++r) {
     std::vector<Ranges> waits(steps);
-    Ranges busy = ranks[r]->operators;
+    // An operator that hands a collective over may stand until it is done: that is no work.
+    Ranges standing;
+    for (const Node& node : ranks[r]->nodes) {
+      if (ranks[r]->name_of(node).starts_with("c10d::")) standing.push_back({node.begin, node.end});
+    }
+    Ranges busy = difference(ranks[r]->operators, merged(std::move(standing)));
     for (const DeviceEvent& event : ranks[r]->device) {
       if (event.kind == Kind::kKernel && !event.is_communication)
         busy.push_back({event.begin, event.end});

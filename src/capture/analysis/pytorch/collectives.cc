@@ -92,6 +92,7 @@ std::vector<Collective> collectives_of(const Capture& c) {
     call.name = c.name_of(node);
     call.call = {node.begin, node.end};
     call.ranges.push_back(call.call);
+    call.slices.push_back(node.slice);
     read_arguments(c, node.slice, call);
   }
   for (const DeviceEvent& event : c.device) {
@@ -100,6 +101,7 @@ std::vector<Collective> collectives_of(const Capture& c) {
     const auto found = by_node.find(node);
     if (found != by_node.end()) {
       out[found->second].ranges.push_back({event.begin, event.end});
+      out[found->second].slices.push_back(event.slice);
       read_arguments(c, event.slice, out[found->second]);
       continue;
     }
@@ -107,6 +109,7 @@ std::vector<Collective> collectives_of(const Capture& c) {
     call.name = c.trace.name(event.slice);
     call.call = {event.begin, event.end};
     call.ranges.push_back(call.call);
+    call.slices.push_back(event.slice);
     read_arguments(c, event.slice, call);
   }
   const auto earlier = [](const Range& a, const Range& b) {

@@ -18,7 +18,8 @@ struct Collective {
   Ranges ranges;    // of the call and the kernels it launched, by begin
   Ranges transfer;  // the part of each range in which data moved; set by match()
   int64_t bytes = 0;
-  int32_t step = -1;  // in Capture::steps; -1: in none
+  int32_t step = -1;                        // in Capture::steps; -1: in none
+  std::vector<trace::SliceId> slices = {};  // of the call, then of its kernels
 };
 
 std::vector<Collective> collectives_of(const Capture& capture);  // by begin

@@ -264,6 +264,10 @@ Machine machine_of(const Capture& c) {
   machine.device_type = info->name;
   machine.multiprocessors = info->multiprocessors;
   machine.memory_bytes = info->memory_bytes;
+  if (!c.is_rocm) {
+    machine.compute_major = info->major;
+    machine.compute_minor = info->minor;
+  }
   return machine;
 }
 

@@ -63,6 +63,25 @@ TEST_CASE(
   CHECK(trace.track_name(trace.tracks()[track].parent) == "python");
 }
 
+TEST_CASE("chrome_json: counters of CUPTI ranges become tracks of values") {
+  const Trace trace = imported(R"({"schemaVersion":1,"traceEvents":[
+    {"ph":"X","cat":"cuda_profiler_range","name":"gemm","pid":0,"tid":7,"ts":10,"dur":5,
+     "args":{"smsp__inst_executed.sum":1200,"device":0}},
+    {"ph":"X","cat":"cuda_profiler_range","name":"gemm","pid":0,"tid":7,"ts":20,"dur":5,
+     "args":{"smsp__inst_executed.sum":1300,"device":0}}]})");
+  uint32_t counters = 0;
+  for (const trace::Track& track : trace.tracks()) {
+    if (track.kind != trace::TrackKind::kCounter) continue;
+    ++counters;
+    CHECK(trace.text(track.name) == "smsp__inst_executed.sum");
+    REQUIRE(track.points == 4);  // up at the begin, down at the end
+    CHECK(trace.point_value(track.first_point) == 1200);
+    CHECK(trace.point_value(track.first_point + 1) == 0);
+    CHECK(trace.point_value(track.first_point + 2) == 1300);
+  }
+  CHECK(counters == 1);
+}
+
 TEST_CASE(
     "chrome_json: Kineto's header and categories are recognised, its clock gives the wall time") {
   const Trace trace = imported(

@@ -167,10 +167,29 @@ void TraceEventBuilder::take_complete(const ChromeEvent& event, int64_t time, si
   const SliceId slice = add_slice(
       track, time, trace::clamped_duration(std::max<int64_t>(0, event.duration_ns) * 1000), event);
   if (!event.has_duration) unfinished_.push_back({slice, time});
+  if (event.category.text == "cuda_profiler_range") add_metrics(event, time);
   if (event.bind_id.kind == ValueKind::kEnd) return;
   const FlowKind bind = flow_kind("flow", "bind");
   if (event.flow_in) add_flow(track, time, bind, event.bind_id.text, 'f', true);
   if (event.flow_out) add_flow(track, time, bind, event.bind_id.text, 's', true);
+}
+
+// CUPTI's counters of a range stand in its arguments: a value each, from its begin to its end.
+void TraceEventBuilder::add_metrics(const ChromeEvent& event, int64_t time) {
+  const std::string_view process = event.process.text.empty() ? "0" : event.process.text;
+  const int64_t end =
+      time + trace::clamped_duration(std::max<int64_t>(0, event.duration_ns) * 1000);
+  for (const ChromeArg& arg : args_) {
+    // Counters are named unit__what.how; the other arguments are numbers of devices and streams.
+    double number = 0;
+    const std::string_view text = arg.value.text;
+    if (arg.key.find("__") == arg.key.npos || text.empty()) continue;
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (result.ec != std::errc()) continue;
+    const TrackId counter = lane(process, arg.key, 'c', TrackKind::kCounter, arg.key);
+    builder_.point(counter, {time}, number);
+    builder_.point(counter, {end}, 0);
+  }
 }
 
 void TraceEventBuilder::take_begin(const ChromeEvent& event, int64_t time) {

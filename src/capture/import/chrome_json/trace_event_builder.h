@@ -86,6 +86,7 @@ class TraceEventBuilder {
   LabelId label(const ChromeEvent& event);
   SliceId add_slice(TrackId track, int64_t time, int64_t duration, const ChromeEvent& event);
   void take_complete(const ChromeEvent& event, int64_t time, size_t at);
+  void add_metrics(const ChromeEvent& event, int64_t time);
   void take_begin(const ChromeEvent& event, int64_t time);
   void take_end(const ChromeEvent& event, int64_t time, size_t at);
   void close(const Open& open, int64_t end);
