@@ -2,18 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <unordered_map>
+
+#include "numerics/health_map.h"
 
 namespace sonde::numerics {
 namespace {
 
-// Graph ids change from run to run; names and places do not.
 std::string key_of(const Data& data, const TraceRow& row) {
-  const Traced& traced = data.traced[row.traced];
-  const Graph* graph = data.graph(data.texts.text(traced.context));
-  return fmt::format("{}\n{}\n{}\n{}\n{}", graph ? graph->name : "",
-                     data.texts.text(traced.op_name), traced.slot, traced.file, row.step);
+  return fmt::format("{}\n{}", lasting_name(data, data.traced[row.traced]), row.step);
+}
+
+bool is_same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+// What the rows alone show; where they know the size of values, records need not be read.
+bool can_differ(const TraceRow& a, const TraceRow& b, double tolerance) {
+  if (a.bad != b.bad || !is_same(a.wrong, b.wrong)) return true;
+  if (std::isnan(a.rms) || std::isnan(b.rms)) return true;
+  const double left = static_cast<double>(a.rms), right = static_cast<double>(b.rms);
+  return std::fabs(left - right) > tolerance * std::max(std::fabs(left), std::fabs(right));
 }
 
 Link link_of(const Data& data, const TraceRow& row, size_t index, DetailReader& reader) {
@@ -66,12 +75,13 @@ std::string difference(const Link& a, const Link& b, double tolerance) {
 }  // namespace
 
 Comparison compare(const Dump& first, const Dump& second, double tolerance) {
-  const auto a = first.view();
-  const auto b = second.view();
+  const auto views = views_of(std::array{&first, &second});
+  const auto &a = views.at(&first), &b = views.at(&second);
   DetailReader read_a(first), read_b(second);
   std::unordered_map<std::string, size_t> rows;
   for (size_t i = 0; i < b->traces.size(); ++i) rows.emplace(key_of(*b, b->traces[i]), i);
   Comparison result;
+  std::vector<bool> has_parted(a->traced.size());
   for (size_t i = 0; i < a->traces.size(); ++i) {
     const auto found = rows.find(key_of(*a, a->traces[i]));
     if (found == rows.end()) {
@@ -79,13 +89,17 @@ Comparison compare(const Dump& first, const Dump& second, double tolerance) {
       continue;
     }
     ++result.compared;
-    if (result.divergence) continue;
-    Link left = link_of(*a, a->traces[i], i, read_a);
-    Link right = link_of(*b, b->traces[found->second], found->second, read_b);
+    const TraceRow &row = a->traces[i], &other = b->traces[found->second];
+    if (has_parted[row.traced] || result.divergences.size() >= kMostDivergences ||
+        !can_differ(row, other, tolerance))
+      continue;
+    Link left = link_of(*a, row, i, read_a);
+    Link right = link_of(*b, other, found->second, read_b);
     std::string what = difference(left, right, tolerance);
     if (what.empty()) continue;
-    result.divergence = Divergence{std::move(left), std::move(right), a->traces[i].step,
-                                   !first.files().framework.empty(), std::move(what)};
+    has_parted[row.traced] = true;
+    result.divergences.push_back({std::move(left), std::move(right), row.step,
+                                  !first.files().framework.empty(), std::move(what)});
   }
   result.only_second = b->traces.size() - result.compared;
   return result;
@@ -93,9 +107,9 @@ Comparison compare(const Dump& first, const Dump& second, double tolerance) {
 
 std::string sentence(const Comparison& comparison) {
   if (comparison.compared == 0) return "The two dumps have no tensor in common";
-  if (!comparison.divergence)
+  if (comparison.divergences.empty())
     return fmt::format("No difference in {} tensors", comparison.compared);
-  const Divergence& divergence = *comparison.divergence;
+  const Divergence& divergence = comparison.divergences.front();
   return fmt::format(
       "First difference: `{}`{} in {} {}: {}", divergence.first.op_name,
       divergence.first.where.is_known() ? " at " + divergence.first.where.text() : "",

@@ -229,8 +229,9 @@ Result<void> Dump::take_trace(const DebugEvent& event, uint64_t offset, uint32_t
         {data_.texts.id(trace.context_id), data_.texts.id(trace.op_name), trace.slot, file, 0});
   Traced& traced = data_.traced[id];
 
-  TraceRow row{event.wall_time, offset, kNone,     static_cast<uint8_t>(trace.mode),
-               traced.count++,  id,     kNotKnown, kNotKnown};
+  TraceRow row{event.wall_time, offset,   kNone,     static_cast<uint8_t>(trace.mode),
+               traced.count++,  id,       kNotKnown, kNotKnown,
+               kNotKnown,       kNotKnown};
   if (event.step >= 0) row.step = static_cast<uint32_t>(std::min<int64_t>(event.step, UINT32_MAX));
   Health health;
   const bool is_whole = trace.mode == DebugMode::kFullTensor;
@@ -238,13 +239,19 @@ Result<void> Dump::take_trace(const DebugEvent& event, uint64_t offset, uint32_t
     if (const auto seen = examine_tensor(trace.tensor)) {
       health = seen->health;
       row.rms = seen->numbers.rms;
+      row.saturated = saturation(health.dtype, seen->numbers);
     }
   } else if (const auto values = debug_values(trace.tensor)) {
     health = health_of(trace.mode, *values);
   }
-  if (const auto numbers = parse_numbers(trace.numbers)) row.rms = numbers->rms;
+  if (const auto numbers = parse_numbers(trace.numbers)) {
+    row.rms = numbers->rms;
+    row.saturated = saturation(health.dtype, *numbers);
+  }
   if (const double share = health.zero_share(); share >= 0 && share <= 1)
     row.zeros = static_cast<float>(share);
+  if (const double share = health.wrong_share(); share >= 0 && share <= 1)
+    row.wrong = static_cast<float>(share);
   row.bad = health.bad;
   if (row.bad != kNone) ++data_.bad_traces;
   if (data_.alerts.size() < kMostAlerts) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -76,10 +77,12 @@ struct TraceRow {
   uint32_t traced;  // into Data::traced
   float rms;        // NaN: not known
   float zeros;      // share of zeros; NaN: not known
+  float wrong;      // share of NaN and infinities; NaN: not known
+  float saturated;  // largest value, as a share of what the type can hold; NaN: not known
 
   DebugMode mode() const { return static_cast<DebugMode>(mode_number); }
 };
-static_assert(sizeof(TraceRow) == 32);
+static_assert(sizeof(TraceRow) == 40);
 
 struct ExecutionRow {
   double wall_time;
@@ -192,6 +195,16 @@ class Dump {
   Data data_;
   std::atomic<uint64_t> revision_ = 0;
 };
+
+// Of several dumps at once, locked in one order so that no two callers wait for each other.
+template <class Dumps>
+std::map<const Dump*, Dump::View> views_of(const Dumps& dumps) {
+  std::map<const Dump*, Dump::View> views;
+  std::set<const Dump*> sorted;
+  for (const auto& dump : dumps) sorted.insert(&*dump);
+  for (const Dump* dump : sorted) views.emplace(dump, dump->view());
+  return views;
+}
 
 // One trace or execution in full, read from its record.
 struct TraceDetail {

@@ -24,9 +24,6 @@ bool is_one_of(std::string_view type, const std::array<std::string_view, N>& lis
   return std::find(list.begin(), list.end(), type) != list.end();
 }
 
-bool is_constant(std::string_view type) {
-  return is_one_of<6>(type, {"Const", "Constant", "constant", "HostConst", "literal", "Fill"});
-}
 bool is_input(std::string_view type) {
   return is_one_of<6>(type, {"Placeholder", "PlaceholderWithDefault", "_Arg", "Input",
                              "IteratorGetNext", "OneShotIterator"});
@@ -148,11 +145,11 @@ class Finder {
         path.push_back(*up);
       }
       const Op* top = op_of(data_.traces[path.back()]);
-      if (top && is_constant(type_of(top))) {
+      if (top && is_constant_type(type_of(top))) {
         // Written on purpose, unless something on the way made a NaN of it.
         while (path.size() > 1 && level(data_.traces[path.back()].bad) < 2) path.pop_back();
         if (level(data_.traces[path.back()].bad) < 2 ||
-            is_constant(type_of(op_of(data_.traces[path.back()]))))
+            is_constant_type(type_of(op_of(data_.traces[path.back()]))))
           continue;
       }
       return fault_at(path.back());
@@ -419,6 +416,10 @@ class Finder {
 };
 
 }  // namespace
+
+bool is_constant_type(std::string_view type) {
+  return is_one_of<6>(type, {"Const", "Constant", "constant", "HostConst", "literal", "Fill"});
+}
 
 bool is_library_path(std::string_view path) {
   for (const std::string_view mark : {"site-packages", "dist-packages", "/lib/python3", "<frozen",

@@ -61,6 +61,9 @@ std::string sentence(const Fault& fault);
 std::string advice(const Fault& fault);
 std::string healthy_sentence(const Data& data);
 
+// An op that holds what the program wrote there.
+bool is_constant_type(std::string_view type);
+
 // A file of Python or of an installed package.
 bool is_library_path(std::string_view path);
 

@@ -1,5 +1,6 @@
 #include "numerics/health.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -43,6 +44,19 @@ int64_t whole(double value) {
 }
 
 }  // namespace
+
+float saturation(int64_t dtype, const Numbers& numbers) {
+  const float largest = std::max(std::fabs(numbers.min), std::fabs(numbers.max));
+  switch (dtype) {
+    case 19:  // DT_HALF
+      return largest / 65504;
+    case 1:   // DT_FLOAT
+    case 14:  // DT_BFLOAT16
+      return largest / 3.38953139e38f;
+    default:  // float8 is scaled to its end on purpose
+      return std::numeric_limits<float>::quiet_NaN();
+  }
+}
 
 std::optional<Numbers> parse_numbers(Bytes packed) {
   if (packed.size() < kNumbers * sizeof(float)) return std::nullopt;

@@ -1,6 +1,7 @@
 // What a dump says of one tensor: counts of its values, or the whole tensor, by debug mode.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -28,6 +29,10 @@ struct Health {
   uint8_t bad = kNone;
 
   double zero_share() const { return size > 0 && zero >= 0 ? zero / size : -1; }
+  double wrong_share() const {
+    return size > 0 && nan >= 0 ? (nan + std::max(neg_inf, 0.0) + std::max(pos_inf, 0.0)) / size
+                                : -1;
+  }
 };
 
 // Further numbers, written by sonde.debug and computed from whole tensors. NaN where not known.
@@ -38,6 +43,8 @@ struct Numbers {
 };
 inline constexpr size_t kNumbers = 8;
 std::optional<Numbers> parse_numbers(Bytes packed);
+// The largest value as a share of what the type can hold; NaN where that is not known.
+float saturation(int64_t dtype, const Numbers& numbers);
 
 // The list of numbers that stands for a tensor in every mode but FULL_TENSOR; nothing when the
 // record holds none (integers in the health modes, NO_TENSOR).

@@ -9,7 +9,7 @@ def test_counts_of_tensors():
     import torch
 
     from sonde._tfdbg import stats_of
-    from sonde._torch_debug import device_stats, tensor_stats
+    from sonde._torch_stats import device_stats, tensor_stats
 
     generator = np.random.default_rng(0)
     for kind in ("float16", "float32", "float64"):

@@ -1,4 +1,5 @@
-"""Dumps of TensorFlow in every mode: TensorBoard's own plug-in and Sonde give the same answers on all routes.
+"""Dumps of TensorFlow in every mode, and what sonde.debug writes for PyTorch and JAX: TensorBoard's own plug-in and Sonde
+give the same answers on all routes.
 
 With FULL_TENSOR TensorBoard 2.21 dead-locks; there its reader is asked without the monitor of alerts, and the alerts are
 counted in the tensors.
@@ -16,7 +17,7 @@ from urllib.parse import quote
 import pytest
 from numerics_server import HERE, Server
 
-MODES = ["NO_TENSOR", "CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "SHAPE", "FULL_TENSOR", "ring", "hosts"]
+MODES = ["NO_TENSOR", "CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "SHAPE", "FULL_TENSOR", "ring", "hosts", "torch", "jax"]
 
 
 def frame(payload):
@@ -44,6 +45,10 @@ def dump(request, tmp_path):
     ready = os.environ.get("SONDE_NUMERICS_DUMPS")  # made before, by hand
     if ready:
         return request.param, HERE / ready / request.param
+    if request.param in ("torch", "jax"):  # recorded by sonde.debug
+        program = HERE / "programs" / f"{request.param}_log_zero.py"
+        subprocess.run([sys.executable, program, tmp_path], check=True, capture_output=True)
+        return request.param, tmp_path
     mode, buffer = {"ring": ("FULL_HEALTH", 10), "hosts": ("CONCISE_HEALTH", -1)}.get(request.param, (request.param, -1))
     program = HERE / "dumps" / "tf_program.py"
     subprocess.run([sys.executable, program, tmp_path, mode, str(buffer)], check=True, capture_output=True)

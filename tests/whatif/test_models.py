@@ -146,6 +146,11 @@ def test_redirects_are_not_followed(endpoint, data, tmp_path):
     ("feather.arrow", b"ARROW1" + b"x" * 50, "Python"),
     ("zip.npz", b"PK\x03\x04" + b"x" * 50, "zip"),
     ("record.tfrecord", struct.pack("<Q", 1 << 62) + b"\0" * 20, ""),
+    ("ten_million_columns.csv", b"c," * 10_000_000 + b"c\n1\n", "more than 10000 cells"),
+    ("ten_million_columns.json", b"[{" + b",".join(b'"%d":1' % i for i in range(200_000)) + b"}]", "more than 10000 features"),
+    ("huge_cell.csv", b"a,b\n1," + b"x" * (17 << 20) + b"\n", "at most 16777216"),
+    ("header.csv", b"a,b\n", "not a single example"),
+    ("nothing.csv", b"", "empty"),
 ])
 def test_hostile_files_are_refused_with_a_sentence(tmp_path, name, content, words):
     (tmp_path / name).write_bytes(content)
@@ -175,3 +180,79 @@ def test_exported_edits_disarm_formulas(tmp_path):
     with Served("--logdir", str(tmp_path), state=tmp_path / "s") as server:
         content = server.post("export", {"edits": [{"row": 1, "values": {"b": "=cmd()"}}]})
         assert content == b"a,b\r\n2,\"'=cmd()\"\r\n"
+
+
+def test_labels_of_a_vocabulary(tmp_path):
+    (tmp_path / "d.csv").write_text("a,b,c,y\n" + "".join(f"{0.8 if i % 3 == 0 else 0.1},{0.8 if i % 3 == 1 else 0.1},{0.8 if i % 3 == 2 else 0.1},{['cat', 'dog', 'cow'][i % 3]}\n" for i in range(9)))
+    (tmp_path / "labels.txt").write_text("cat\r\ndog\ncow\n")
+    config = {"data": "d.csv", "label": "y", "models": [{"name": "m", "columns": ["a", "b", "c"], "vocabulary": "labels.txt"}]}
+    (tmp_path / "whatif.json").write_text(json.dumps(config))
+    with Served("--logdir", str(tmp_path), state=tmp_path / "s") as server:
+        got = server.post("performance", {})
+        assert got["label_names"] == ["cat", "dog", "cow"] and got["all"]["accuracy"][0] == 1
+    config["models"][0]["vocabulary"] = "../outside.txt"
+    (tmp_path.parent / "outside.txt").write_text("x\n")
+    (tmp_path / "whatif.json").write_text(json.dumps(config))
+    with Served("--logdir", str(tmp_path), state=tmp_path / "s") as server:
+        assert "--whatif_data" in server.ask(f"whatif/{server.only_set()}")[1]["models"][0]["problem"]
+
+
+class Slow(http.server.BaseHTTPRequestHandler):
+    """Answers when it is told to; counts how many wait."""
+
+    gate: ClassVar[threading.Event]
+    waiting: ClassVar[list] = []
+
+    def do_POST(self):
+        rows = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["instances"]
+        if rows[0]["x"] > 0:  # the first batch goes through
+            Slow.waiting.append(len(rows))
+            Slow.gate.wait(30)
+        data = json.dumps({"predictions": [one["x"] / 1000 for one in rows]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def slow():
+    Slow.gate, Slow.waiting = threading.Event(), []
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/v1/models/m:predict"
+    Slow.gate.set()
+    server.shutdown()
+
+
+def until(look):
+    for _ in range(400):
+        if look():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it never came true")
+
+
+def test_four_requests_are_in_flight_and_answers_keep_their_order(slow, tmp_path):
+    (tmp_path / "d.csv").write_text("x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(1000)))
+    with Served("whatif", "--data", str(tmp_path / "d.csv"), "--label", "y", "--endpoint", slow, state=tmp_path / "s") as server:
+        server.post("ask", {"model": "live"})
+        until(lambda: len(Slow.waiting) == 4)
+        Slow.gate.set()
+        assert finished(server, "live")["asked"] == 1000
+        rows = server.ask(f"whatif/{server.only_set()}/rows?i=0&i=500&i=999")[1]["rows"]
+        assert [r["predictions"]["live"] for r in rows] == [[0], [0.5], [0.999]]
+
+
+def test_asking_can_be_stopped(slow, tmp_path):
+    (tmp_path / "d.csv").write_text("x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(5000)))
+    with Served("whatif", "--data", str(tmp_path / "d.csv"), "--label", "y", "--endpoint", slow, state=tmp_path / "s") as server:
+        server.post("ask", {"model": "live"})
+        until(lambda: len(Slow.waiting) == 4)
+        server.post("ask", {"model": "live", "stop": True})
+        Slow.gate.set()
+        model = finished(server, "live")
+        assert "task" not in model and model["asked"] < 5000 and len(Slow.waiting) == 4

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "codec/base64.h"
 
 namespace sonde::whatif {
 namespace {
@@ -85,6 +86,13 @@ size_t end_of_object(std::string_view text, size_t at) {
 
 }  // namespace
 
+std::optional<std::string> bytes_in_json(const JsonValue& value) {
+  if (!value.is_object() || value.members.size() != 1 || value.members[0].first != "b64" ||
+      !value.members[0].second.is_string())
+    return std::nullopt;
+  return from_base64(value.members[0].second.text);
+}
+
 Result<void> add_json_row(const JsonValue& object, DatasetBuilder& into) {
   std::vector<Pending> pending;
   const auto push = [&](const JsonValue& from, const std::string& prefix) {
@@ -95,13 +103,16 @@ Result<void> add_json_row(const JsonValue& object, DatasetBuilder& into) {
   while (!pending.empty()) {
     const Pending next = std::move(pending.back());
     pending.pop_back();
-    if (next.value->is_object()) {
+    const auto bytes = bytes_in_json(*next.value);
+    if (next.value->is_object() && !bytes) {
       push(*next.value, next.name + ".");
       continue;
     }
     ColumnBuilder* column = into.column(next.name);
     if (!column) return fail(Code::kTooLarge, fmt::format("more than {} features", kMaxColumns));
-    if (next.value->is_array()) {
+    if (bytes) {
+      column->text(*bytes);
+    } else if (next.value->is_array()) {
       if (auto added = add_array(*next.value, next.name, *column); !added) return added;
     } else {
       add_scalar(*next.value, *column);

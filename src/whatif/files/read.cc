@@ -27,7 +27,7 @@ std::string base_name(const std::string& path) {
   for (const std::string_view ending : {".gz", ".csv", ".tsv", ".jsonl", ".json", ".npz", ".npy",
                                         ".tfrecord", ".tfrecords", ".parquet"})
     if (name.size() > ending.size() && name.ends_with(ending))
-      name.resize(name.size() - ending.size());
+      name.erase(name.size() - ending.size());
   return name;
 }
 

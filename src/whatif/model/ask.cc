@@ -9,6 +9,7 @@
 #include "whatif/dependence.h"
 #include "whatif/files/examples.h"
 #include "whatif/model/http_post.h"
+#include "whatif/model/serving_grpc.h"
 
 namespace sonde::whatif {
 namespace {
@@ -274,6 +275,7 @@ Result<Predictions> to_predictions(const ModelConfig& model, RawScores raw, cons
 
 Result<RawScores> ask_model(const ModelConfig& model, const Dataset& data,
                             const std::vector<size_t>& columns, size_t begin, size_t end) {
+  if (is_grpc(model.url)) return ask_serving(model, data, begin, end);
   SONDE_TRY(const url, url_of(model.url));
   PostOptions options;
   options.token = model.token;

@@ -47,13 +47,14 @@ Result<ModelConfig> model_config(const JsonValue& value) {
   auto read = first_failure(
       read_text(value, "name", out.name), read_text(value, "task", out.task),
       read_text(value, "positive", out.positive), read_names(value, "columns", out.columns),
-      read_names(value, "labels", out.labels), read_text(value, "file", out.file),
-      read_text(value, "key", out.key), read_text(value, "steps", out.steps),
-      read_text(value, "url", out.url), read_text(value, "protocol", out.protocol),
-      read_text(value, "request", out.request), read_text(value, "scores", out.scores),
-      read_text(value, "input", out.input), read_text(value, "tensor", out.tensor),
-      read_text(value, "output", out.output), read_text(value, "signature", out.signature),
-      read_text(value, "token", out.token), read_names(value, "features", out.features));
+      read_names(value, "labels", out.labels), read_text(value, "vocabulary", out.vocabulary),
+      read_text(value, "file", out.file), read_text(value, "key", out.key),
+      read_text(value, "steps", out.steps), read_text(value, "url", out.url),
+      read_text(value, "protocol", out.protocol), read_text(value, "request", out.request),
+      read_text(value, "scores", out.scores), read_text(value, "input", out.input),
+      read_text(value, "tensor", out.tensor), read_text(value, "output", out.output),
+      read_text(value, "signature", out.signature), read_text(value, "token", out.token),
+      read_names(value, "features", out.features));
   if (!read) return fail(std::move(read).error());
   if (out.name.empty() || out.name.size() > 200)
     return fail(Code::kInvalid, "a model's name has 1 to 200 characters");
@@ -75,7 +76,8 @@ Result<SetConfig> set_config(std::string_view json) {
   auto read =
       first_failure(read_text(root, "name", out.name), read_text(root, "data", out.data),
                     read_text(root, "label", out.label), read_text(root, "positive", out.positive),
-                    read_names(root, "ignore", out.ignore));
+                    read_names(root, "ignore", out.ignore),
+                    read_text(root, "distance", out.distance), read_text(root, "token", out.token));
   if (!read) return fail(std::move(read).error());
   if (out.data.empty()) return fail(Code::kInvalid, "'data' must name the file of examples");
   if (const JsonValue* most = root.find("max_examples")) {

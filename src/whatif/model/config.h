@@ -20,10 +20,11 @@ struct ModelConfig {
   std::string task, positive;        // see PredictionColumns
   std::vector<std::string> columns;  // of the data, or of `file`
   std::vector<std::string> labels;
-  std::string file, key;  // a second file; joined by `key`, by order when empty
-  std::string steps;      // a pattern of files with one * for the step: logged during training
-  std::string url;        // an endpoint that answers predictions
-  std::string protocol;   // "tfserving", "kserve" or "template"
+  std::string vocabulary;  // a text file of labels, one a line, in the order of the scores
+  std::string file, key;   // a second file; joined by `key`, by order when empty
+  std::string steps;       // a pattern of files with one * for the step: logged during training
+  std::string url;         // an endpoint that answers predictions
+  std::string protocol;    // "tfserving", "kserve" or "template"
   std::string request,
       scores;         // template: the body with {{instances}}, a JSON pointer into the answer
   std::string input;  // name of the input tensor; "examples" sends serialised tf.train.Example
@@ -39,6 +40,7 @@ struct ModelConfig {
 
 struct SetConfig {
   std::string name, data, label, positive;
+  std::string distance, token;  // an endpoint that knows distances of its own, and its bearer token
   std::vector<std::string> ignore;  // columns that are no features, e.g. a row number
   std::vector<ModelConfig> models;
   uint64_t max_examples = 100'000;

@@ -5,17 +5,16 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <unordered_map>
 
 #include "base/strings.h"
+#include "io/mapped_file.h"
 #include "whatif/files/read.h"
 
 namespace sonde::whatif {
 namespace {
 
-constexpr size_t kFirstBatch = 64, kLargestBatch = 4096;
-constexpr std::chrono::milliseconds kQuick{200};
+constexpr uint64_t kMaxVocabularyBytes = 16 << 20;
 constexpr size_t kMaxSteps = 10'000, kStepsInMemory = 400;
 constexpr size_t kMaxModels = 50;
 
@@ -40,6 +39,20 @@ std::vector<StepFile> step_files(const std::string& pattern) {
   ::globfree(&found);
   std::ranges::sort(out, {}, &StepFile::step);
   return out;
+}
+
+// One label a line; the index is the line.
+Result<std::vector<std::string>> labels_in(const std::string& file, const Resolve& resolve) {
+  SONDE_TRY(const path, resolve(file));
+  SONDE_TRY(const content, io::read_content(path, kMaxVocabularyBytes));
+  std::vector<std::string> labels;
+  for (std::string_view line : split(as_text(content.bytes()), '\n')) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    labels.push_back(to_utf8(line));
+  }
+  while (!labels.empty() && labels.back().empty()) labels.pop_back();
+  if (labels.empty()) return fail(Code::kInvalid, fmt::format("{} holds no labels", file));
+  return labels;
 }
 
 // Rows of `table` in the order of the data, by the value of a key both have.
@@ -143,7 +156,16 @@ void LoadedSet::prepare(const Resolve& resolve,
       status.is_live = may_call(config.url);
       status.needs_consent = !status.is_live;
     }
-    if (!config.steps.empty()) {
+    if (!config.vocabulary.empty()) {
+      auto labels = labels_in(config.vocabulary, resolve);
+      if (labels)
+        status.config.labels = std::move(*labels);
+      else
+        status.problem = labels.error().text;
+    }
+    if (!status.problem.empty()) {
+      // Without its labels nothing it says has a name.
+    } else if (!config.steps.empty()) {
       // Only the folder is confined: the pattern's last part holds the star.
       const size_t slash = config.steps.find_last_of('/');
       const std::string folder = slash == std::string::npos ? "." : config.steps.substr(0, slash);
@@ -155,7 +177,7 @@ void LoadedSet::prepare(const Resolve& resolve,
         status.problem =
             real ? fmt::format("no file matches '{}'", config.steps) : real.error().text;
     } else if (!config.columns.empty() || !config.file.empty()) {
-      auto read = static_predictions(config, resolve);
+      auto read = static_predictions(status.config, resolve);
       if (read)
         status.predictions = std::make_shared<const Predictions>(std::move(*read));
       else
@@ -163,6 +185,7 @@ void LoadedSet::prepare(const Resolve& resolve,
     }
     models_.push_back(std::move(status));
   }
+  may_measure_ = !config_.distance.empty() && may_call(config_.distance);
   const std::vector<std::string> skip = non_features();
   for (size_t i = 0; i < data_.columns.size(); ++i)
     if (std::ranges::find(skip, data_.columns[i].name) == skip.end()) features_.push_back(i);
@@ -303,76 +326,6 @@ std::vector<size_t> LoadedSet::columns_for(const ModelConfig& model) const {
   for (const std::string& name : model.features)
     if (const size_t at = data_.index_of(name); at < data_.columns.size()) out.push_back(at);
   return out;
-}
-
-Result<RawScores> LoadedSet::ask(const ModelConfig& model, const Dataset& rows) const {
-  const std::vector<size_t> columns = columns_for(model);
-  RawScores all;
-  for (size_t begin = 0; begin < rows.rows; begin += kLargestBatch) {
-    SONDE_TRY(part,
-              ask_model(model, rows, columns, begin, std::min(rows.rows, begin + kLargestBatch)));
-    if (begin > 0 && part.width != all.width)
-      return fail(Code::kInvalid, "the model answers with a changing number of scores");
-    all.width = part.width;
-    if (all.labels.empty()) all.labels = std::move(part.labels);
-    all.scores.insert(all.scores.end(), part.scores.begin(), part.scores.end());
-    all.attributions.insert(all.attributions.end(), part.attributions.begin(),
-                            part.attributions.end());
-  }
-  return all;
-}
-
-Result<void> LoadedSet::start_asking(std::string_view name) {
-  SONDE_TRY(const model, live_model(name));
-  const std::lock_guard lock(mutex_);
-  ModelStatus* status = find(model.name);
-  if (status->is_asking) return {};
-  status->is_asking = true;
-  status->asked = 0;
-  status->problem.clear();
-  asking_.emplace_back(
-      [this, name = model.name](std::stop_token stop) { ask_all(std::move(stop), name); });
-  return {};
-}
-
-void LoadedSet::ask_all(std::stop_token stop, const std::string& name) {
-  name_this_thread("whatif-ask");
-  const auto model = live_model(name);
-  const std::vector<size_t> columns = model ? columns_for(*model) : std::vector<size_t>();
-  RawScores all;
-  std::string problem = model ? "" : model.error().text;
-  size_t batch = kFirstBatch;
-  for (size_t begin = 0; begin < data_.rows && problem.empty() && !stop.stop_requested();) {
-    const size_t end = std::min(data_.rows, begin + batch);
-    const auto start = std::chrono::steady_clock::now();
-    auto part = ask_model(*model, data_, columns, begin, end);
-    if (!part) {
-      problem = part.error().text;
-      break;
-    }
-    if (begin > 0 && part->width != all.width) {
-      problem = "the model answers with a changing number of scores";
-      break;
-    }
-    all.width = part->width;
-    if (all.labels.empty()) all.labels = std::move(part->labels);
-    all.scores.insert(all.scores.end(), part->scores.begin(), part->scores.end());
-    if (std::chrono::steady_clock::now() - start < kQuick)
-      batch = std::min(2 * batch, kLargestBatch);
-    begin = end;
-    const std::lock_guard lock(mutex_);
-    find(name)->asked = end;
-  }
-  Result<Predictions> made = fail(Code::kConflict, "stopped");
-  if (problem.empty() && !stop.stop_requested()) {
-    made = to_predictions(*model, std::move(all), label());
-    if (!made) problem = made.error().text;
-  }
-  const std::lock_guard lock(mutex_);
-  ModelStatus* status = find(name);
-  status->is_asking = false;
-  status->problem = problem;
-  if (made) status->predictions = std::make_shared<const Predictions>(std::move(*made));
 }
 
 }  // namespace sonde::whatif

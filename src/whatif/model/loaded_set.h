@@ -38,7 +38,7 @@ struct ModelStatus {
   bool is_live = false;        // has an endpoint that may be asked
   bool needs_consent = false;  // has an endpoint that a user has not allowed yet
   size_t asked = 0;            // examples answered so far
-  bool is_asking = false;
+  bool is_asking = false, is_stopping = false;
 };
 
 class LoadedSet {
@@ -60,6 +60,10 @@ class LoadedSet {
   const std::vector<size_t>& features() const { return features_; }
   std::vector<std::string> non_features() const;
   const DistanceModel& distances() const { return distances_; }
+  // Whether the set has a distance of its own that the command line allows to ask for.
+  bool has_custom_distance() const { return may_measure_; }
+  // What it says about every example and example `row`.
+  Result<std::vector<double>> custom_distances(size_t row) const;
 
   std::vector<ModelStatus> models() const;
   // "name", or "name@step" of an evaluation logged during training. Empty: the first model.
@@ -75,6 +79,8 @@ class LoadedSet {
   Result<RawScores> ask(const ModelConfig& model, const Dataset& rows) const;
   // Asks about every example on a thread of its own; status shows how far it is.
   Result<void> start_asking(std::string_view name);
+  // Gives up what has been answered so far.
+  void stop_asking(std::string_view name);
 
  private:
   LoadedSet(SetConfig config, Dataset data);
@@ -89,6 +95,7 @@ class LoadedSet {
   Dataset data_;
   std::vector<size_t> features_;
   DistanceModel distances_;
+  bool may_measure_ = false;
   mutable std::mutex mutex_;  // guards: models_, by_step_, asking_
   std::vector<ModelStatus> models_;
   mutable std::map<std::string, std::shared_ptr<const Predictions>> by_step_;
