@@ -9,10 +9,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <memory>
 
 #include "base/strings.h"
+#include "io/file.h"
 
 namespace sonde::cli {
 namespace {
@@ -150,6 +152,22 @@ Result<http::Access> access_of(const ServeOptions& options, const Binding& bindi
   const bool wanted = options.auth == "token" || !options.auth_token_file.empty() ||
                       (options.auth == "auto" && !binding.is_loopback);
   const bool any_host = std::ranges::find(options.allow_hosts, "*") != options.allow_hosts.end();
+  if (!options.users_file.empty()) {
+    constexpr uint64_t kMostBytes = 16 << 20;
+    SONDE_TRY(const text, io::read_file(options.users_file, kMostBytes));
+    auto users = http::parse_users(text);
+    if (!users) return fail(std::move(users.error()).in(options.users_file));
+    access.users = http::users_of_project(std::move(*users), options.project);
+    if (access.users.empty())
+      return fail(Code::kInvalid, options.users_file +
+                                      ": no user may see this project; `sonde users " +
+                                      options.users_file + " add NAME ROLE` makes one");
+    access.user_header = options.user_header;
+    std::ranges::transform(access.user_header, access.user_header.begin(),
+                           [](unsigned char c) { return std::tolower(c); });
+    if (any_host) access.check_host = access.check_origin = false;
+    return access;
+  }
   if (any_host && !wanted) {
     return fail(Code::kInvalid,
                 "--allow_host '*' answers to every name and needs a token: add --auth token");

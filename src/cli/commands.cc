@@ -22,7 +22,9 @@ int mcp_command(const Args& args);
 int numerics_command(const Args& args);
 int profile_command(const Args& args);
 int push_command(const Args& args);
+int sync_command(const Args& args);
 int timeline_command(const Args& args);
+int users_command(const Args& args);
 int watch_command(const Args& args);
 int whatif_command(const Args& args);
 int worker_command(const Args& args);
@@ -40,6 +42,7 @@ constexpr Command kCommands[] = {
     {"inspect", "list the runs, tags, points and damage of a log directory", inspect_command},
     {"export", "write every point as CSV, JSON lines, Parquet or Arrow", export_command},
     {"push", "send every scalar point to ClickHouse", push_command},
+    {"sync", "copy a log directory to or from an object store", sync_command},
     {"ask", "one question about a log directory, answered as a table or JSON", ask_command},
     {"mcp", "let agents read a log directory (Model Context Protocol)", mcp_command},
     {"watch", "tell when a run goes wrong, or end when a metric is reached", watch_command},
@@ -48,6 +51,7 @@ constexpr Command kCommands[] = {
     {"capture", "record a profile of a program that runs", capture_command},
     {"timeline", "convert, merge, compare and summarise traces", timeline_command},
     {"worker", "turn captures into Parquet files that merge over ranks", worker_command},
+    {"users", "who may use a team's server, and what for", users_command},
     {"data_server", "answer TensorBoard's own questions, as its data server", data_server_command},
     {"whatif", "probe a model: examples, predictions, slices, thresholds", whatif_command},
     {"demo", "train small models and log everything the dashboards can show", demo},

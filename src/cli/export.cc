@@ -203,6 +203,11 @@ int export_command(const Args& args) {
         "  --format csv|jsonl            one line a point; csv unless said otherwise\n"
         "  --format parquet|arrow        one row a point, for DuckDB, polars, pandas, Spark\n"
         "  --runs RE, --tags RE          only runs and tags in which the expression is found\n"
+        "  --table points|runs           of parquet and arrow: every point, or one row a run with "
+        "its\n"
+        "                                hyperparameters\n"
+        "  --partition                   of parquet and arrow: a file a run, in folders run=NAME "
+        "of -o\n"
         "  -o, --output FILE             where to; standard output unless given\n"
         "{}",
         kLogdirHelp);
@@ -210,12 +215,15 @@ int export_command(const Args& args) {
   }
   LogdirFlags logdir;
   logdir.max_memory = kColumnsInMemory;
-  std::string format = "csv", runs, tags, path;
+  std::string format = "csv", runs, tags, path, table = "points";
+  bool is_partitioned = false;
   Flags flags("sonde export");
   logdir.declare(flags);
   flags.choice("format", format, {"csv", "jsonl", "parquet", "arrow"});
   flags.text("runs", runs);
   flags.text("tags", tags);
+  flags.choice("table", table, {"points", "runs"});
+  flags.on("partition", is_partitioned);
   flags.text("output", path);
   flags.text("o", path);
   if (const auto parsed = flags.parse(args); !parsed) return failed(parsed.error().text, 2);
@@ -223,19 +231,28 @@ int export_command(const Args& args) {
   if (!run_pattern) return failed("--runs: " + run_pattern.error().text, 2);
   if (!tag_pattern) return failed("--tags: " + tag_pattern.error().text, 2);
 
+  const bool is_table = format == "parquet" || format == "arrow";
+  if (!is_table && (table != "points" || is_partitioned))
+    return failed("--table and --partition go with --format parquet or arrow", 2);
+  if (is_partitioned && (path.empty() || path == "-" || table != "points"))
+    return failed("--partition writes the points into folders: name one with -o", 2);
+
   const auto store = open_logdir(logdir);
   if (!store) return failed(store.error().text, store.error().code == Code::kInvalid ? 2 : 1);
   std::unique_ptr<std::FILE, CloseFile> file;
-  if (!path.empty() && path != "-") {
+  if (!path.empty() && path != "-" && !is_partitioned) {
     file.reset(std::fopen(path.c_str(), "wb"));
     if (!file) return failed("cannot write " + path);
   }
-  if (format == "parquet" || format == "arrow") {
+  if (is_table) {
     const TableExport wanted{
         format == "parquet",
         [&](std::string_view run) { return !*run_pattern || (*run_pattern)->found_in(run); },
         [&](std::string_view tag) { return !*tag_pattern || (*tag_pattern)->found_in(tag); }};
-    const auto written = export_table(**store, wanted, file ? file.get() : stdout);
+    std::FILE* out = file ? file.get() : stdout;
+    const auto written = is_partitioned    ? export_partitions(**store, wanted, path)
+                         : table == "runs" ? export_runs(**store, wanted, out)
+                                           : export_table(**store, wanted, out);
     return written ? 0 : failed(written.error().text);
   }
   Output output(file ? file.get() : stdout);

@@ -18,4 +18,12 @@ struct TableExport {
 
 Result<void> export_table(const store::Store& store, const TableExport& wanted, std::FILE* file);
 
+// One row a run: what it is, how long it took, and a column for each hyperparameter (hparam.lr),
+// numbers where all of them are.
+Result<void> export_runs(const store::Store& store, const TableExport& wanted, std::FILE* file);
+
+// A file a run in folders run=NAME, as Spark, DuckDB and Hive read them.
+Result<void> export_partitions(const store::Store& store, const TableExport& wanted,
+                               const std::string& folder);
+
 }  // namespace sonde::cli

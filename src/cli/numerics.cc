@@ -188,7 +188,7 @@ int diff(const std::string& a, const std::string& b, double tolerance) {
   if (comparison.only_first + comparison.only_second > 0)
     fmt::print("{} tensors only in the first, {} only in the second.\n", comparison.only_first,
                comparison.only_second);
-  return comparison.divergence || comparison.compared == 0 ? kFaultFound : 0;
+  return !comparison.divergences.empty() || comparison.compared == 0 ? kFaultFound : 0;
 }
 
 }  // namespace

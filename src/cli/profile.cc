@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -40,8 +41,9 @@ PATH is a capture file, a session folder, or a log directory (its newest session
                      lists tables and views; also with --json and --csv
   --rows N           rows a table in the terminal (default 15)
   --compare A B      compare capture B with A: exit code 0 when B's step is not slower than A's by
-                     more than --max-slowdown percent (default 5), 1 when it is, 2 when a capture
-                     cannot be read or has no steps
+                     more than --max-slowdown percent (default 5), 1 when it is, 2 when that
+                     cannot be told: a capture cannot be read or has no steps, or the difference is
+                     within the noise of its steps (95 % bootstrap interval of the mean step)
 )";
 
 struct Arguments {
@@ -126,6 +128,17 @@ struct Loaded {
   std::vector<capture::RecordedFile> recorded;  // of a session without a capture
 };
 
+// Nothing at all was recorded. A damaged file says so itself.
+bool is_empty(const trace::Session& session) {
+  return !session.hosts.empty() &&
+         std::all_of(session.hosts.begin(), session.hosts.end(), [](const trace::Host& host) {
+           const auto& tracks = host.trace->tracks();
+           return host.trace->slice_count() == 0 && host.trace->diagnostics().empty() &&
+                  std::all_of(tracks.begin(), tracks.end(),
+                              [](const trace::Track& track) { return track.points == 0; });
+         });
+}
+
 Result<Loaded> load(const std::string& path, ThreadPool& pool, uint32_t span = 0) {
   SONDE_TRY(files, imports::session_at(path, span));
   std::vector<capture::RecordedFile> recorded = api::recorded_results(files);
@@ -133,6 +146,13 @@ Result<Loaded> load(const std::string& path, ThreadPool& pool, uint32_t span = 0
     return Loaded{files.name, std::make_unique<capture::Session>(trace::Session{}),
                   std::move(recorded)};
   SONDE_TRY(loaded, imports::load_session(files, &pool));
+  if (is_empty(loaded))
+    return fail(
+        Code::kCorrupt,
+        path +
+            ": the capture is empty: the file was read, and not one event is in it. Capture "
+            "again while the program runs steps, and let the profiler stop (and write) "
+            "before the program ends");
   return Loaded{files.name, std::make_unique<capture::Session>(std::move(loaded)), {}};
 }
 
@@ -221,7 +241,14 @@ int profile_command(const Args& args) {
     const auto slower = capture::slowdown(*before->session, *now->session);
     if (!slower)
       return failed("profile: a capture has no steps, so whether it is slower cannot be told", 2);
-    return 100 * *slower > arguments->max_slowdown_percent ? 1 : 0;
+    if (100 * slower->share <= arguments->max_slowdown_percent) return 0;
+    if (slower->is_noise())
+      return failed(
+          fmt::format("profile: {:+.1f}% is within the noise of these steps ({:+.1f} to {:+.1f}%), "
+                      "so whether it is slower cannot be told; capture more steps",
+                      100 * slower->share, 100 * slower->low, 100 * slower->high),
+          2);
+    return 1;
   }
   if (arguments->paths.size() != 1)
     return failed("profile: give one path of a capture; see sonde profile --help", 2);

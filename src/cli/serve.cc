@@ -98,7 +98,7 @@ void say_where(const ServeOptions& o, const Binding& binding, const std::string&
     fmt::print(stderr,
                "Serving on localhost; to expose to the network, use a proxy or pass --bind_all\n");
   }
-  if (!binding.is_loopback && access.token.empty()) {
+  if (!binding.is_loopback && !access.asks()) {
     log::warn("anyone who can reach this port can read the logs (--auth none)");
   }
   fmt::print(stderr, "Sonde {}, compatible with TensorBoard {} at {} (Press CTRL+C to quit)\n",
@@ -149,7 +149,7 @@ std::string reason_against_captures(const ServeOptions& o, const Binding& bindin
                                     const http::Access& access) {
   if (!o.store.empty()) return "this server shows a database and has no log directory to write to";
   if (o.read_only) return "this server was started with --read_only and writes nothing";
-  if (!binding.is_loopback && access.token.empty())
+  if (!binding.is_loopback && !access.asks())
     return "this server is open to the network without a token; start it without --auth none";
   return "";
 }
@@ -219,6 +219,7 @@ int run_server(const ServeOptions& o, const Args& args) {
   const api::Context context{**store, settings, pool, services};
   http::SiteOptions site_options;
   site_options.access = *access;
+  site_options.audit_file = o.audit_log.empty() ? "" : io::absolute_path(o.audit_log);
   site_options.path_prefix = o.path_prefix;
   using Compression = http::SiteOptions::Compression;
   site_options.compression = o.compression == "always"  ? Compression::kAlways

@@ -94,6 +94,9 @@ void add_flags(Flags& flags, ServeOptions& o, std::string& port, std::string& re
   flags.on("version", o.prints_version);
   flags.choice("auth", o.auth, {"auto", "token", "none"});
   flags.text("auth_token_file", o.auth_token_file);
+  flags.text("users", o.users_file);
+  flags.text("user_header", o.user_header);
+  flags.text("audit_log", o.audit_log);
   flags.text("certfile", o.certfile);
   flags.text("keyfile", o.keyfile);
   flags.text("unix_socket", o.unix_socket);
@@ -159,6 +162,13 @@ Result<void> check(ServeOptions& o) {
   while (o.path_prefix.ends_with('/')) o.path_prefix.pop_back();
   if (o.certfile.empty() != o.keyfile.empty()) {
     return conflict("--certfile and --keyfile belong together; give both");
+  }
+  if (!o.users_file.empty() && (o.auth == "none" || !o.auth_token_file.empty())) {
+    return conflict(
+        "--users has a token for each user: leave out --auth none and --auth_token_file");
+  }
+  if (!o.user_header.empty() && o.users_file.empty()) {
+    return conflict("--user_header names users of a file: add --users FILE");
   }
   if (o.auth == "none" && !o.auth_token_file.empty()) {
     return conflict("--auth none and --auth_token_file contradict each other");

@@ -30,6 +30,7 @@ struct ServeOptions {
   bool prints_version = false;
 
   std::string auth = "auto", auth_token_file;
+  std::string users_file, user_header, audit_log;
   std::string certfile, keyfile, unix_socket;
   std::vector<std::string> allow_hosts, allow_connect;
   std::vector<std::string> frame_ancestors;  // further sites that may show the page in a frame

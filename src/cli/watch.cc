@@ -32,7 +32,7 @@ constexpr std::string_view kHelp =
   sonde watch logs --command 'notify-send "$SONDE_RULE" "$SONDE_TEXT"'
 
 Rules are read from LOGDIR/alerts.yaml: a name, and below it `when` (nan, spike, divergence, plateau,
-stall, or an expression such as val/acc < 0.5) with `tag` and `runs` (regular expressions).
+stall, throughput, or an expression such as val/acc < 0.5) with `tag` and `runs` (regular expressions).
 
   --until EXPR        end with exit code 0 as soon as a run fits: val/acc > 0.9, min(loss) < 0.1 and
                       step(loss) > 1000; functions: last, first, min, max, mean, step, count
@@ -41,6 +41,7 @@ stall, or an expression such as val/acc < 0.5) with `tag` and `runs` (regular ex
   --command CMD       run by a shell for each alert, with SONDE_RULE, SONDE_RUN, SONDE_TAG, SONDE_STEP,
                       SONDE_VALUE, SONDE_TEXT
   --webhook URL       each alert is sent there as JSON (by the program curl)
+  --notify            each alert as a desktop notification (by the program notify-send)
   --exit_on_alert     end with exit code 3 at the first alert
   --once              look once and end: 0 fits or nothing fired, 3 an alert fired, 4 --until does not hold
   --timeout SECONDS   end with exit code 4 when --until does not hold by then
@@ -51,7 +52,7 @@ stall, or an expression such as val/acc < 0.5) with `tag` and `runs` (regular ex
 struct Options {
   LogdirFlags logdir;
   std::string until, runs, rules, command, webhook;
-  bool exit_on_alert = false, once = false, json = false;
+  bool notify = false, exit_on_alert = false, once = false, json = false;
   double timeout_s = 0, interval_s = 2;
 };
 
@@ -121,6 +122,10 @@ void tell(const Options& o, const query::Alert& alert) {
       {"SONDE_VALUE", fmt::format("{}", alert.fired.value)},
       {"SONDE_TEXT", alert.fired.text}};
   if (!o.command.empty()) run_hook({"/bin/sh", "-c", o.command}, as_json(alert), variables);
+  if (o.notify)
+    run_hook({"notify-send", "--app-name=Sonde", "--", alert.rule,
+              fmt::format("{} (run {})", alert.fired.text, alert.run)},
+             "", {});
   if (!o.webhook.empty())
     run_hook({"curl", "-fsS", "-m", "20", "-H", "Content-Type: application/json", "--data-binary",
               "@-", "-o", "/dev/null", "--", o.webhook},
@@ -192,6 +197,7 @@ int watch_command(const Args& args) {
   flags.text("rules", o.rules);
   flags.text("command", o.command);
   flags.text("webhook", o.webhook);
+  flags.on("notify", o.notify);
   flags.on("exit_on_alert", o.exit_on_alert);
   flags.on("once", o.once);
   flags.on("json", o.json);

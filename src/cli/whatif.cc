@@ -2,10 +2,13 @@
 // whatif.json into Sonde's own folder and serves that as a log directory; the same file beside runs
 // does the same.
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "base/sha256.h"
 #include "base/strings.h"
@@ -149,6 +152,20 @@ int start_python(const Options& o) {
   return failed(fmt::format("cannot start {}", python));
 }
 
+// Whoever started the session holds the other end of a pipe: when it is gone, however it ended,
+// nobody needs the page any more.
+void end_with_caller() {
+  struct stat about{};
+  if (::fstat(STDIN_FILENO, &about) != 0 || !S_ISFIFO(about.st_mode)) return;
+  std::thread([] {
+    char ignored[64];
+    ssize_t got = 0;
+    while ((got = ::read(STDIN_FILENO, ignored, sizeof ignored)) > 0 || (got < 0 && errno == EINTR))
+      continue;
+    ::kill(::getpid(), SIGTERM);
+  }).detach();
+}
+
 }  // namespace
 
 int whatif_command(const Args& args) {
@@ -175,7 +192,10 @@ int whatif_command(const Args& args) {
     fmt::print("{}", kHelp);
     return 0;
   }
-  if (!o.session.empty()) return serve(serve_args(o.session, o));
+  if (!o.session.empty()) {
+    end_with_caller();
+    return serve(serve_args(o.session, o));
+  }
   if (o.data.empty()) return failed("whatif needs examples: sonde whatif --data test.csv", 2);
   if (!o.model.empty()) return start_python(o);
   std::error_code ignored;

@@ -1,5 +1,5 @@
 // `sonde worker CAPTURE… --out DIR`: what is left of a trace for comparing thousands of ranks, as
-// Parquet: steps with their parts, sums by name, collectives with their times. Each capture gives
+// Parquet: steps with their parts, sums by name, collectives with their times, memory, findings. Each capture gives
 // files of its own, written whole and renamed, and the same bytes each time: whoever schedules the
 // work (Spark, Slurm, a loop in a shell) may run it twice or kill it half-way.
 #include <fmt/format.h>
@@ -30,7 +30,9 @@ constexpr std::string_view kHelp =
     "\n"
     "Turns captures into Parquet files that can be merged over thousands of ranks "
     "(docs/scale.md):\n"
-    "DIR/steps, DIR/ops and DIR/collectives, one file a capture and host in each.\n"
+    "DIR/steps, ops, collectives, memory, findings and captures, one file a capture and host in\n"
+    "each. CAPTURE may be in a store (s3://...). Serve a folder above DIR to see rank x step, or\n"
+    "ask the files in DuckDB, Spark or ClickHouse.\n"
     "\n"
     "  --out DIR          where to; made when it is not there\n"
     "  --rank NAME        what the rows call the capture (default: its path); for one capture\n";
@@ -50,17 +52,61 @@ constexpr Digest kDigests[] = {
      "select name, category, track, ts, dur from slices where name regexp "
      "'(?i)nccl|all.?reduce|all.?gather|reduce.?scatter|all.?to.?all|collective.?permute' "
      "order by ts, track, name"},
+    {"memory",
+     "select name, count(*) as points, min(value) as least, max(value) as most from counters where "
+     "name regexp '(?i)memory|bytes|alloc|reserved' group by name order by name"},
 };
+
+// Rules that fired, as one table for all of the capture's hosts.
+capture::Table findings_of(const capture::Session& session) {
+  capture::Table table;
+  const auto text = [](const char* name) {
+    return capture::Column{name, name, capture::Type::kText, ""};
+  };
+  table.columns = {text("finding"), text("text"), text("action"),
+                   capture::Column{"gain", "gain", capture::Type::kNumber, "ps"}};
+  const capture::Tool* overview = capture::find_tool("overview_page");
+  const auto report =
+      overview ? capture::run_tool(*overview, session, {}) : fail(Code::kNotFound, "no overview");
+  if (!report) return table;
+  for (const capture::Finding& finding : report->findings) {
+    if (!finding.fired) continue;
+    std::vector<capture::Cell>& row = table.rows.emplace_back();
+    row.emplace_back(finding.id);
+    row.emplace_back(finding.text);
+    row.emplace_back(finding.action);
+    if (finding.gain_ps) {
+      row.emplace_back(*finding.gain_ps);
+    } else {
+      row.emplace_back();
+    }
+  }
+  return table;
+}
+
+// Where the whole trace is, for whoever wants to look at one rank.
+capture::Table place_of(const std::string& capture) {
+  capture::Table table;
+  table.columns = {capture::Column{"capture", "capture", capture::Type::kText, ""}};
+  table.rows.emplace_back().emplace_back(to_utf8(io::absolute_path(capture)));
+  return table;
+}
 
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
+// The kinds of columns are the same in every file, also in one without rows: readers that merge
+// thousands of files take the first one's for all.
+bool is_always_text(std::string_view column) { return column == "name" || column == "category"; }
+bool is_always_real(std::string_view column) { return column == "least" || column == "most"; }
+
 // A column of the answer; one that holds any text is text.
 void add_column(const capture::Table& answer, size_t index, std::vector<table::Column>& columns,
                 table::Batch& batch) {
-  bool is_text = answer.columns[index].type == capture::Type::kText;
-  bool is_real = false;
+  bool is_text = answer.columns[index].type == capture::Type::kText ||
+                 is_always_text(answer.columns[index].id);
+  bool is_real = is_always_real(answer.columns[index].id);
   for (const auto& row : answer.rows) {
     is_text = is_text || std::holds_alternative<std::string>(row[index]);
     is_real = is_real || std::holds_alternative<double>(row[index]);
@@ -133,6 +179,15 @@ Result<size_t> digest_capture(const std::string& capture, const std::string& ran
         return fail(Code::kTooLarge, capture + ": too many " + std::string(digest.folder));
       const auto path = fmt::format("{}/{}/{}_{}.parquet", out, digest.folder, name, index);
       if (auto done = write_digest(path, rank, host->host().name, answer.table); !done)
+        return fail(done.error());
+    }
+    const std::pair<std::string_view, capture::Table> others[] = {
+        {"findings", index == 0 ? findings_of(session) : capture::Table{}},
+        {"captures", place_of(capture)}};
+    for (const auto& [folder, table] : others) {
+      if (table.columns.empty()) continue;  // findings are about the capture as a whole
+      const auto path = fmt::format("{}/{}/{}_{}.parquet", out, folder, name, index);
+      if (auto done = write_digest(path, rank, host->host().name, table); !done)
         return fail(done.error());
     }
     ++index;

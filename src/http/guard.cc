@@ -13,9 +13,15 @@
 namespace sonde::http {
 namespace {
 
-bool equal_secret(std::string_view given, std::string_view token) {
-  return given.size() == token.size() &&
-         CRYPTO_memcmp(given.data(), token.data(), token.size()) == 0;
+// Whether it opens the door, and for whom.
+bool is_key(const Access& access, std::string_view given, Presented& out) {
+  out.token = given;
+  if (!access.users.empty()) {
+    out.user = user_of_token(access.users, given);
+    return out.user != nullptr;
+  }
+  return !access.token.empty() && given.size() == access.token.size() &&
+         CRYPTO_memcmp(given.data(), access.token.data(), given.size()) == 0;
 }
 
 std::string lower(std::string_view text) {
@@ -59,26 +65,32 @@ std::string_view cookie_value(std::string_view header, std::string_view name) {
   return {};
 }
 
-Credential credential_of(const Access& access, const Head& head, const Target& target) {
+Presented presented(const Access& access, const Head& head, const Target& target) {
   bool wrong = false;
+  Presented out;
+  const auto as = [&](Credential how) {
+    out.how = how;
+    return out;
+  };
   if (const std::string_view header = head.header("authorization"); !header.empty()) {
     const size_t space = header.find(' ');
     const std::string scheme = lower(header.substr(0, space));
     if (space != std::string_view::npos && (scheme == "bearer" || scheme == "token")) {
-      if (equal_secret(trimmed(header.substr(space)), access.token)) return Credential::kHeader;
+      if (is_key(access, trimmed(header.substr(space)), out)) return as(Credential::kHeader);
       wrong = true;
     }
   }
   if (const auto cookie = cookie_value(head.header("cookie"), access.cookie); !cookie.empty()) {
     // A stale cookie of an earlier start is everyday, not an attack.
-    if (equal_secret(cookie, access.token)) return Credential::kCookie;
+    if (is_key(access, cookie, out)) return as(Credential::kCookie);
   }
   for (const auto& [key, value] : target.query) {
     if (key != "token") continue;
-    if (equal_secret(value, access.token)) return Credential::kQuery;
+    if (is_key(access, value, out)) return as(Credential::kQuery);
     wrong = true;
   }
-  return wrong ? Credential::kWrong : Credential::kNone;
+  out = {};
+  return as(wrong ? Credential::kWrong : Credential::kNone);
 }
 
 std::string host_name(std::string_view authority) {

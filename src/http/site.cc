@@ -121,8 +121,10 @@ Site::Site(SiteOptions options, const api::Context& context, Metrics& metrics)
       context_(context),
       metrics_(metrics),
       policy_(make_policy(options_.access.hosts, options_.access.frame_ancestors)),
+      audit_(options_.audit_file),
       cost_us_(std::make_unique<std::atomic<uint32_t>[]>(api::all_routes().size())) {
   for (size_t i = 0; i < api::all_routes().size(); ++i) cost_us_[i] = kUnknownUs;
+  if (const auto opened = audit_.open(); !opened) log::error("{}", opened.error().text);
 }
 
 void Site::answer(Exchange& exchange, api::Answer answer) {
@@ -178,6 +180,7 @@ void Site::decide(Exchange& exchange, const Peer& peer) {
     }
     return;
   }
+  if (answer_about_users(exchange, target)) return;
   if (target.path == "/metrics") {
     api::Answer text = api::plain_error(200, metrics_.prometheus(context_.store));
     text.content_type = "text/plain; version=0.0.4; charset=utf-8";
@@ -190,6 +193,9 @@ void Site::decide(Exchange& exchange, const Peer& peer) {
   request.raw_query = std::move(target.raw_query);
   request.query = std::move(target.query);
   request.headers = exchange.head.headers;
+  // Only what was found here counts.
+  std::erase_if(request.headers, [](const auto& header) { return header.first == "sonde-role"; });
+  if (exchange.user) request.headers.emplace_back("sonde-role", role_name(exchange.user->role));
   request.experiment = std::move(target.experiment);
   exchange.route = api::route_of(request);
   if (exchange.route) {
@@ -249,9 +255,10 @@ Reply Site::page(const Exchange& exchange, const Target& target, const Asset& as
 // True when the exchange has its reply: the request may not be answered from data.
 bool Site::refuse(Exchange& exchange, const Peer& peer, const Target& target) {
   const Access& access = options_.access;
-  const bool has_token = !access.token.empty();
-  const Credential credential =
-      has_token ? credential_of(access, exchange.head, target) : Credential::kNone;
+  const bool has_token = access.asks();
+  const Presented given = has_token ? presented(access, exchange.head, target) : Presented{};
+  const Credential credential = given.how;
+  exchange.user = given.user;
   const bool proved = credential == Credential::kHeader || credential == Credential::kQuery;
   if (!proved && !host_allowed(access, exchange.head.header("host"))) {
     answer(exchange, refusal(target.path, 403, "forbidden",
@@ -266,12 +273,73 @@ bool Site::refuse(Exchange& exchange, const Peer& peer, const Target& target) {
                              "Requests from other web sites are not answered"));
     return true;
   }
-  return has_token && check_token(exchange, peer, target);
+  // A proxy on this machine that has asked for a password says who it is.
+  if (!access.user_header.empty() && peer.is_loopback && !exchange.user) {
+    if (const std::string_view name = exchange.head.header(access.user_header); !name.empty()) {
+      exchange.user = user_of_name(access.users, name);
+      if (exchange.user) return is_beyond_role(exchange, target);
+      answer(exchange, refusal(target.path, 403, "forbidden",
+                               "'" + to_utf8(name) + "' is not among the users of this server"));
+      note(exchange, target.path, 403);
+      return true;
+    }
+  }
+  if (has_token && check_token(exchange, peer, target)) {
+    if (credential == Credential::kWrong) note(exchange, target.path, 401);
+    return true;
+  }
+  return is_beyond_role(exchange, target);
+}
+
+// Viewers look: whatever changes something carries a header that no other web site can send.
+bool Site::is_beyond_role(Exchange& exchange, const Target& target) {
+  const bool changes = exchange.head.header("sonde-request") == "1";
+  if (!exchange.user || exchange.user->role != Role::kViewer || !changes) return false;
+  answer(exchange, refusal(target.path, 403, "forbidden",
+                           "Viewers cannot change anything; ask an admin for the role editor"));
+  note(exchange, target.path, 403);
+  return true;
+}
+
+bool Site::answer_about_users(Exchange& exchange, const Target& target) {
+  if (target.path == "/api/v1/user") {
+    std::string body;
+    JsonWriter json(body);
+    json.object([&] {
+      json.key("name").string(exchange.user ? exchange.user->name : "");
+      json.key("role").string(exchange.user ? role_name(exchange.user->role) : "");
+    });
+    api::Answer told = api::Answer::json(std::move(body));
+    told.cache = api::Cache::kNoStore;
+    answer(exchange, std::move(told));
+    return true;
+  }
+  if (target.path != "/api/v1/audit") return false;
+  if (!audit_.is_kept()) return false;
+  if (!exchange.user || exchange.user->role != Role::kAdmin) {
+    answer(exchange, refusal(target.path, 403, "forbidden", "The audit log is for admins"));
+    return true;
+  }
+  constexpr uint64_t kMostBytes = 1 << 20;
+  api::Answer lines;
+  lines.content_type = "application/x-ndjson";
+  lines.body = audit_.newest(kMostBytes);
+  lines.cache = api::Cache::kNoStore;
+  answer(exchange, std::move(lines));
+  return true;
+}
+
+void Site::note(const Exchange& exchange, std::string_view path, int status) const {
+  if (!audit_.is_kept()) return;
+  audit_.add({exchange.user ? std::string_view(exchange.user->name) : std::string_view(),
+              exchange.user ? role_name(exchange.user->role) : std::string_view(),
+              exchange.head.method, path, status});
 }
 
 bool Site::check_token(Exchange& exchange, const Peer& peer, const Target& target) {
   const Access& access = options_.access;
-  const Credential credential = credential_of(access, exchange.head, target);
+  const Presented given = presented(access, exchange.head, target);
+  const Credential credential = given.how;
   const Asset* asset = find_asset(target.path);
   const bool wants_start = asset && is_page(*asset);
   if (credential == Credential::kHeader || credential == Credential::kCookie) return false;
@@ -294,7 +362,7 @@ bool Site::check_token(Exchange& exchange, const Peer& peer, const Target& targe
       moved.headers.emplace_back("Location", there);
     }
     moved.headers.emplace_back(
-        "Set-Cookie", access.cookie + "=" + access.token + "; Path=" + options_.path_prefix +
+        "Set-Cookie", access.cookie + "=" + given.token + "; Path=" + options_.path_prefix +
                           "/; HttpOnly; SameSite=Strict" + (peer.is_tls ? "; Secure" : ""));
     answer(exchange, std::move(moved));
     return true;
@@ -355,6 +423,9 @@ Reply Site::finish(Exchange& exchange, std::string body) {
     reply = make_reply(policy_, failure(exchange.request.path), exchange.head, Compress::kNo);
   }
   exchange.request.upload.reset();  // read: its place on the disk is free again
+  const bool starts_capture = exchange.request.path.ends_with("/capture_profile");
+  if (exchange.head.header("sonde-request") == "1" || starts_capture)
+    note(exchange, exchange.request.path, reply.status);
   if (exchange.route && !was_kept) {
     const uint32_t us = spent.us();
     std::atomic<uint32_t>& cost = cost_us_[*exchange.route];

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "api/routes.h"
+#include "http/audit.h"
 #include "http/guard.h"
 #include "http/metrics.h"
 #include "http/reply.h"
@@ -22,6 +23,7 @@ namespace sonde::http {
 struct SiteOptions {
   Access access;
   std::string path_prefix;  // "" or "/prefix"
+  std::string audit_file;   // what was changed and who was refused, a line of JSON each
   enum class Compression : uint8_t { kAuto, kAlways, kNever } compression = Compression::kAuto;
 };
 
@@ -40,6 +42,7 @@ struct Peer {
 // One request between its head and its reply.
 struct Exchange {
   Head head;
+  const User* user = nullptr;  // who asks, where the server knows its users
   api::Request request;
   std::optional<Reply> reply;          // decided by the head alone
   std::chrono::milliseconds delay{0};  // before that reply is sent: wrong tokens cost time
@@ -67,11 +70,14 @@ class Site {
  private:
   void decide(Exchange& exchange, const Peer& peer);
   bool refuse(Exchange& exchange, const Peer& peer, const Target& target);
+  bool is_beyond_role(Exchange& exchange, const Target& target);
   bool check_token(Exchange& exchange, const Peer& peer, const Target& target);
   Reply page(const Exchange& exchange, const Target& target, const Asset& asset);
   void answer(Exchange& exchange, api::Answer answer);
   void look_up(Exchange& exchange);
   void keep(const Exchange& exchange, api::Answer& answer);
+  bool answer_about_users(Exchange& exchange, const Target& target);
+  void note(const Exchange& exchange, std::string_view path, int status) const;
   std::chrono::milliseconds penalty();
 
   SiteOptions options_;
@@ -79,6 +85,7 @@ class Site {
   Metrics& metrics_;
   Policy policy_;
   ResponseCache kept_;
+  Audit audit_;
   io::SpoolQuota uploads_;
   std::unique_ptr<std::atomic<uint32_t>[]> cost_us_;  // by route; the recent worst, decaying
   std::atomic<uint32_t> wrong_tokens_{0};

@@ -89,3 +89,59 @@ def test_command(tmp_path):
     assert run("--help").returncode == 0
     same = run("diff", DUMP, DUMP)
     assert same.returncode == 0 and same.stdout.startswith("No difference in 8 tensors")
+
+
+RANKS = ROOT / "tests" / "data" / "numerics" / "ranks"
+
+
+def test_ranks_lie_side_by_side(tmp_path):
+    shutil.copytree(RANKS, tmp_path / "job")
+    with running(logdir=tmp_path) as server:
+        dumps = get(server, "")["dumps"]
+        assert [(d["name"], d["rank"]) for d in dumps] == [("job", 0), ("job/rank1", 1)]
+        both = get(server, "/map", dump="job", beside="job/rank1")
+        first = both["rows"][0]
+        assert both["steps"] == list(range(9))
+        assert first["first_bad"] == 6
+        assert not any(first["bad"])
+        assert [bool(bad) for bad in first["beside"][0]["bad"]][:7] == [False] * 6 + [True]
+        alone = get(server, "/map", dump="job", order="module")
+        names = [row["op"] for row in alone["rows"]]
+        assert names.index("0/grad") == names.index("0") + 1
+        assert "beside" not in alone["rows"][0]
+        assert server.ask("/api/v1/numerics/map?dump=job&beside=nothing").status == 404
+
+
+def test_two_recordings_op_by_op(tmp_path):
+    shutil.copytree(RANKS, tmp_path / "job")
+    with running(logdir=tmp_path) as server:
+        answer = get(server, "/compare", dump="job", other="job/rank1")
+        assert answer["sentence"].startswith("First difference: `3/grad`"), answer["sentence"]
+        assert "in step 6" in answer["sentence"]
+        assert answer["rows"][0]["first"]["nan"] == 0
+        assert answer["rows"][0]["second"]["nan"] > 0
+        assert answer["only_first"] == 0
+        assert server.ask("/api/v1/numerics/compare?dump=job&other=job").status == 400
+
+
+def test_alerts_and_the_tensors_of_one_step(tmp_path):
+    shutil.copytree(RANKS / "rank1", tmp_path / "bad")
+    with running(logdir=tmp_path) as server:
+        alerts = get(server, "/alerts", dump="bad")
+        assert alerts["counts"]["bad"] > 5
+        assert all(row["step"] >= 6 for row in alerts["rows"] if row["kind"] == "bad")
+        assert get(server, "/alerts", dump="bad", kind="dead")["total"] == alerts["counts"].get("dead", 0)
+        of_step = get(server, "/traces", dump="bad", step=6, count=500)
+        assert of_step["total"] == len(of_step["rows"]) > 10
+        assert {row["step"] for row in of_step["rows"]} == {6}
+        bad = get(server, "/traces", dump="bad", step=6, only="bad")
+        assert 0 < bad["total"] < of_step["total"]
+
+
+def test_the_demo_goes_wrong_on_purpose(tmp_path):
+    subprocess.run([SONDE, "demo", str(tmp_path)], check=True, capture_output=True)
+    asked = subprocess.run([SONDE, "numerics", "--json", str(tmp_path)], capture_output=True, text=True)
+    answer = json.loads(asked.stdout)
+    assert asked.returncode == 3
+    assert (answer["type"], answer["line"], answer["dump"]) == ("log", 6, "moons/naive_loss")
+    assert answer["step"] > 10

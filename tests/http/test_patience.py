@@ -3,6 +3,7 @@
 import contextlib
 import os
 import resource
+import select
 import socket
 import threading
 import time
@@ -117,3 +118,22 @@ def test_a_query_ends_when_its_client_goes(tmp_path):
             until(lambda: metric(server, "process_cpu_seconds_total") > busy + 0.3)
             assert metric(server, refused) == before
         until(lambda: metric(server, refused) > before, 30)
+
+
+def test_bodies_in_memory_have_an_end(server):
+    """1 GiB over all connections: what is above is asked to come back, and is served when there is room again."""
+    piece, head = bytes(1 << 20), request("/api/v1/table", "POST", {"Sonde-Request": "1", "Content-Length": str(32 << 20)})
+    answers = []
+    with contextlib.ExitStack() as stack:
+        for _ in range(40):  # 33 fit
+            connection = stack.enter_context(contextlib.closing(server.connect()))
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(head)
+                for _ in range(31):
+                    connection.sendall(piece)
+            if select.select([connection], [], [], 0)[0]:
+                with contextlib.suppress(ConnectionError):
+                    answers.append(connection.recv(4096))
+        assert answers and any(b" 503 " in one for one in answers), answers
+        assert metric(server, "sonde_http_held_bytes") <= (1 << 30) + (2 << 20)
+    until(lambda: server.ask("/api/v1/table", "POST", {"Sonde-Request": "1"}, b"{}").status == 200, 40)

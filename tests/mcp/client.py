@@ -15,8 +15,8 @@ ENVELOPE = {
 
 
 class Client:
-    def __init__(self, logdir):
-        self.process = subprocess.Popen([SONDE, "mcp", str(logdir)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, logdir, *flags):
+        self.process = subprocess.Popen([SONDE, "mcp", str(logdir), *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.next_id = 0
         self.calls = self.bytes = 0
 

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -16,8 +17,9 @@ DATA = ROOT / "tests/compat/data"
 
 
 class Server:
-    def __init__(self, logdir, env=None, *flags):
+    def __init__(self, logdir, env=None, *flags, headers=None):
         """`logdir` is a folder or an address; a list is the flags that name another place."""
+        self.headers = headers or {}
         place = logdir if isinstance(logdir, list) else ["--logdir", str(logdir)]
         self.process = subprocess.Popen([PROGRAM, *place, "--port", "0", *flags], env=env, text=True,
                                         errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -42,8 +44,18 @@ class Server:
         self.said += self.process.communicate(timeout=20)[0]
 
     def get(self, path):
-        with urllib.request.urlopen(self.base + path, timeout=60) as answer:
-            return answer.read()
+        return self.ask(path)[1]
+
+    def ask(self, path, body=None, method=None, headers=None):
+        """Status and body, whatever the status is when headers are given."""
+        request = urllib.request.Request(self.base + path, body, headers if headers is not None else self.headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            if headers is None:
+                raise
+            return error.code, error.read()
 
     def json(self, path):
         return json.loads(self.get(path))

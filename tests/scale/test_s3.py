@@ -1,12 +1,15 @@
 """Log directories in an S3-compatible store (moto) answer as those on disk do, with counted requests."""
 
 import http.server
+import json
 import os
+import random
 import subprocess
 import tarfile
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 import boto3
@@ -26,7 +29,7 @@ class Faulty(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, target):
-        self.target, self.counts, self.fail_every, self.seen, self.delay, self.errors = target, {}, 0, 0, 0, None
+        self.target, self.counts, self.fail_every, self.seen, self.delay, self.errors, self.is_down, self.sent = target, {}, 0, 0, 0, None, False, 0
         self.lock = threading.Lock()
         super().__init__(("127.0.0.1", 0), Relay)
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -46,11 +49,17 @@ class Relay(http.server.BaseHTTPRequestHandler):
             server.counts[self.command] = server.counts.get(self.command, 0) + 1
             is_nth = server.fail_every and server.seen % server.fail_every == 0
             fails = is_nth or (server.errors and server.errors.random() < 0.01)
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        with server.lock:
+            server.sent += len(body)
         time.sleep(server.delay)
+        if server.is_down:
+            self.close_connection = True
+            return
         if fails:
             self.answer(503, {}, b"<Error><Code>SlowDown</Code></Error>")
             return
-        request = urllib.request.Request(server.target + self.path, headers=dict(self.headers), method=self.command)
+        request = urllib.request.Request(server.target + self.path, body or None, headers=dict(self.headers), method=self.command)
         try:
             with urllib.request.urlopen(request) as answer:
                 self.answer(answer.status, answer.headers, answer.read())
@@ -67,7 +76,7 @@ class Relay(http.server.BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    do_GET = do_HEAD = relay
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = relay
 
     def log_message(self, *_):
         pass
@@ -200,3 +209,90 @@ def test_a_file_address_is_a_folder(tmp_path):
     (tmp_path / "a b/events.out.tfevents.1").write_bytes(event_file(4))
     with Server(f"file://{tmp_path}/a%20b") as server:
         assert len(server.json("/data/plugin/scalars/scalars?run=.&tag=loss")) == 4
+
+
+class Crowd(http.server.BaseHTTPRequestHandler):
+    """A bucket of 100 000 objects that is made up as it is asked: pages of a thousand, of every five hundred one is an event file."""
+
+    protocol_version = "HTTP/1.1"
+    OBJECTS, EVERY = 100_000, 500
+    BODY = event_file(3)
+
+    def do_GET(self):
+        with self.server.lock:
+            self.server.asked.append(self.path)
+        parts = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(parts.query))
+        if "list-type" not in query:
+            return self.say(self.BODY, 206, ETag='"1"', Content_Range=f"bytes 0-{len(self.BODY) - 1}/{len(self.BODY)}")
+        begin = int(query.get("continuation-token", 0))
+        end = min(begin + 1000, self.OBJECTS)
+        objects = "".join(f"<Contents><Key>{self.name(i)}</Key><Size>{len(self.BODY)}</Size><ETag>&quot;1&quot;</ETag>"
+                          "<LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>" for i in range(begin, end))
+        more = f"<NextContinuationToken>{end}</NextContinuationToken>" if end < self.OBJECTS else ""
+        self.say(f"<ListBucketResult><IsTruncated>{'true' if more else 'false'}</IsTruncated>{objects}{more}</ListBucketResult>".encode(), 200)
+
+    def name(self, i):
+        return f"crowd/run{i:06}/events.out.tfevents.1" if i % self.EVERY == 0 else f"crowd/run{i // 100 * 100:06}/checkpoint-{i}.bin"
+
+    def say(self, body, status, **headers):
+        self.send_response(status)
+        for header, value in headers.items():
+            self.send_header(header.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Odd(Crowd):
+    """Names that would lead out of a folder."""
+
+    NAMES = ("events.out.tfevents.1", "../../outside.txt", "a//b.txt", "./c.txt", "a/../../../d.txt", "good.txt")
+    OBJECTS = len(NAMES)
+
+    def name(self, i):
+        return f"crowd/{self.NAMES[i]}"
+
+
+def made_up(handler, tmp_path):
+    bucket = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    bucket.daemon_threads, bucket.asked, bucket.lock = True, [], threading.Lock()
+    threading.Thread(target=bucket.serve_forever, daemon=True).start()
+    return bucket, environment(f"http://127.0.0.1:{bucket.server_address[1]}", tmp_path / "cache")
+
+
+def test_names_that_lead_elsewhere_get_no_file(tmp_path):
+    bucket, env = made_up(Odd, tmp_path)
+    with Server("s3://logs/crowd", env, "--reload_interval", "0") as server:
+        assert server.json("/data/runs") == ["."]
+    assert [path.name for path in tmp_path.rglob("*.txt")] == ["good.txt"]
+    code, said = sonde("sync", "s3://logs/crowd", str(tmp_path / "copy"), env=env)
+    assert code == 1 and "out of the folder" in said
+    bucket.shutdown()
+
+
+def test_a_bucket_of_a_hundred_thousand_objects(tmp_path):
+    bucket, env = made_up(Crowd, tmp_path)
+    runs = Crowd.OBJECTS // Crowd.EVERY
+    with Server("s3://logs/crowd", env, "--reload_interval", "0") as server:
+        assert len(server.json("/data/runs")) == runs
+        listings = [path for path in bucket.asked if "list-type" in path]
+        # One to see that the place answers, ⌈objects / 1000⌉ for the listing; a block for each small file.
+        assert len(listings) == 1 + Crowd.OBJECTS // 1000 and len(bucket.asked) - len(listings) == runs
+        assert "too many files beside the logs" in json.dumps(server.json("/api/v1/diagnosis"))
+    bucket.shutdown()
+
+
+def test_requests_with_latency_and_errors_stay_below_the_formula(store, client, tmp_path):
+    """30 ms a request and one in a hundred refused: the start is 2 listings, a block a file, and as many again as were refused."""
+    for i in range(30):
+        client.put_object(Bucket="logs", Key=f"slow/run{i:02}/events.out.tfevents.1", Body=event_file(20))
+    relay = Faulty(store)
+    relay.delay, relay.errors = 0.03, random.Random(5)
+    with Server("s3://logs/slow", environment(relay.url, tmp_path / "cache"), "--reload_interval", "0") as server:
+        assert len(server.json("/data/runs")) == 30
+        assert sum(relay.counts.values()) == 2 + 30 + server.metric("sonde_remote_retries_total")
+    relay.shutdown()

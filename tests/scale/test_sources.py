@@ -258,10 +258,10 @@ def test_googles_store_is_asked_as_s3_is(store, client, logs, tmp_path):  # noqa
 
 
 def test_s3_with_latency_and_errors(store, client, logs, tmp_path):  # noqa: F811
-    upload(client, logs / "team", "slow")
+    upload(client, logs / "team", "slow_team")
     relay = Faulty(store)
     relay.delay, relay.errors = 0.03, random.Random(3)
-    with Server(logs / "team") as disk, Server("s3://logs/slow", environment(relay.url, tmp_path / "cache")) as remote:
+    with Server(logs / "team") as disk, Server("s3://logs/slow_team", environment(relay.url, tmp_path / "cache")) as remote:
         assert all_answers(remote) == all_answers(disk)
     relay.shutdown()
 

@@ -10,6 +10,7 @@ import duckdb
 import polars
 import pyarrow.compute
 import pyarrow.feather
+import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
@@ -95,3 +96,50 @@ def test_a_million_rows_are_several_row_groups(tmp_path):
 def test_a_full_disk_is_said():
     run = subprocess.run([SONDE, "export", str(CORPUS / "tf2_scalars"), "--format", "parquet", "-o", "/dev/full"], capture_output=True, text=True)
     assert run.returncode == 1 and "cannot be written" in run.stderr
+
+
+def test_a_row_a_run_with_its_hyperparameters(tmp_path):
+    logs = CORPUS / "torch_hparams"
+    if not logs.exists():
+        import tarfile
+
+        with tarfile.open(ROOT / "tests/compat/data/torch_hparams.tar.gz") as archive:
+            archive.extractall(tmp_path)
+        logs = tmp_path / "torch_hparams"
+    rows = pyarrow.parquet.read_table(export(logs, "parquet", tmp_path / "runs.parquet", "--table", "runs")).to_pylist()
+    points = pyarrow.parquet.read_table(export(logs, "parquet", tmp_path / "points.parquet")).to_pylist()
+    assert {row["run"] for row in rows} >= {row["run"] for row in points}
+    names = [name for name in rows[0] if name.startswith("hparam.")]
+    assert names and any(row[name] is not None for row in rows for name in names)
+    arrow = pyarrow.feather.read_table(export(logs, "arrow", tmp_path / "runs.arrow", "--table", "runs")).to_pylist()
+    assert arrow == rows
+
+
+def test_partitions_hold_what_one_file_holds(tmp_path):
+    logs = tmp_path / "logs"
+    for run, points in (("a", 3), ("b/c d", 4)):
+        (logs / run).mkdir(parents=True)
+        (logs / run / "events.out.tfevents.1").write_bytes(event_file(points))
+    export(logs, "parquet", tmp_path / "parts", "--partition")
+    question = "select run, tag, step, value from '{}' order by run, step"
+    whole = export(logs, "parquet", tmp_path / "all.parquet")
+    assert duckdb.sql(question.format(tmp_path / "parts/*/*.parquet")).fetchall() == duckdb.sql(question.format(whole)).fetchall()
+    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == ["run=a", "run=b%2Fc%20d"]
+
+
+def test_columns_answer_as_arrow(tmp_path):
+    from sonde_server import Server
+
+    for run, points in (("a", 30), ("b", 20)):
+        (tmp_path / run).mkdir()
+        (tmp_path / run / "events.out.tfevents.1").write_bytes(event_file(points))
+    question = {"series": [{"tag": "loss", "runs": "all"}], "agg": ["last", "count", "wall"], "format": "arrow"}
+    with Server(tmp_path) as server:
+        status, body = server.ask("/api/v1/columns", json.dumps(question).encode(), "POST", {"Content-Type": "application/json"})
+        assert status == 200
+        table = pyarrow.ipc.open_file(body).read_all()
+        assert table.column("run").to_pylist() == ["a"] * 30 + ["b"] * 20 and set(table.column("tag").to_pylist()) == {"loss"}
+        assert table.column("x").to_pylist() == table.column("last").to_pylist() == [*map(float, range(30)), *map(float, range(20))]
+        assert set(table.column("count").to_pylist()) == {1} and len(polars.read_ipc(body)) == 50
+        question["format"] = "feather"
+        assert server.ask("/api/v1/columns", json.dumps(question).encode(), "POST", {"Content-Type": "application/json"})[0] == 400

@@ -116,6 +116,17 @@ def test_a_hostile_run_name_is_no_command(tmp_path):
     assert out.read_text() == "$(touch pwned)" and not (tmp_path / "pwned").exists()
 
 
+def test_desktop_notification(tmp_path):
+    write(tmp_path / "logs/-r", "loss", [float("nan")])
+    (tmp_path / "logs/alerts.yaml").write_text("broken:\n  when: nan\n")
+    program = tmp_path / "bin/notify-send"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/told\n')
+    program.chmod(0o755)
+    watch(tmp_path / "logs", "--once", "--notify", env={**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"})
+    assert (tmp_path / "told").read_text().splitlines() == ["--app-name=Sonde", "--", "broken", "loss is nan from step 0 on (run -r)"]
+
+
 def test_webhook(tmp_path):
     if shutil.which("curl") is None:
         pytest.skip("needs curl")

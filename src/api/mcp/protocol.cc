@@ -6,6 +6,7 @@
 #include <array>
 
 #include "api/mcp/tool.h"
+#include "codec/base64.h"
 #include "codec/json.h"
 #include "codec/json_read.h"
 #include "sonde/version.h"
@@ -101,10 +102,10 @@ Reply discover(const Rpc& rpc) {
   return result_reply(rpc, out, true);
 }
 
-Reply list_tools(const Rpc& rpc) {
+Reply list_tools(const Rpc& rpc, bool may_write) {
   std::string out = R"("tools":[)";
   bool first = true;
-  for (const Tool* tool : all_tools()) {
+  for (const Tool* tool : all_tools(may_write)) {
     if (!first) out += ',';
     first = false;
     out += fmt::format(R"({{"name":"{}","title":)", tool->name);
@@ -118,17 +119,19 @@ Reply list_tools(const Rpc& rpc) {
         R"j("max_tokens":{{"type":"integer","minimum":{},"maximum":{},"description":"size of the answer (default {})"}}}})j",
         kLeastTokens, kMostTokens, kUsualTokens);
     if (!tool->required.empty()) out += ",\"required\":" + std::string(tool->required);
-    out += R"(},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}})";
+    out += fmt::format(
+        R"(}},"annotations":{{"readOnlyHint":{},"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}}}})",
+        !tool->writes);
   }
   out += "]";
   return result_reply(rpc, out, true);
 }
 
-Reply call_tool(const Context& context, const Rpc& rpc, const JsonValue* params) {
+Reply call_tool(const Context& context, const Rpc& rpc, const JsonValue* params, bool may_write) {
   const JsonValue* name = params ? params->find("name") : nullptr;
   if (!name || !name->is_string())
     return error_reply(rpc, kInvalidParams, "params.name must be the name of a tool");
-  const auto tools = all_tools();
+  const auto tools = all_tools(may_write);
   const auto tool = std::ranges::find(tools, name->text, &Tool::name);
   if (tool == tools.end())
     return error_reply(rpc, kInvalidParams, fmt::format("there is no tool '{}'", name->text));
@@ -136,7 +139,8 @@ Reply call_tool(const Context& context, const Rpc& rpc, const JsonValue* params)
   const JsonValue* arguments = params->find("arguments");
   if (arguments && !arguments->is_object())
     return error_reply(rpc, kInvalidParams, "params.arguments must be an object");
-  Call call{context, arguments ? *arguments : nothing, 0};
+  std::string png;
+  Call call{context, arguments ? *arguments : nothing, 0, &png};
   const auto tokens = call.integer("max_tokens", kUsualTokens, kLeastTokens, kMostTokens);
   Result<std::string> answer = fail(Code::kInvalid, "");
   if (tokens) {
@@ -147,7 +151,10 @@ Reply call_tool(const Context& context, const Rpc& rpc, const JsonValue* params)
   }
   std::string out = R"("content":[{"type":"text","text":)";
   append_json_string(out, answer ? *answer : answer.error().text);
-  out += fmt::format(R"(}}],"isError":{})", !answer);
+  out += "}";
+  if (answer && !png.empty())
+    out += R"(,{"type":"image","mimeType":"image/png","data":")" + base64(png) + "\"}";
+  out += fmt::format(R"(],"isError":{})", !answer);
   return result_reply(rpc, out);
 }
 
@@ -182,7 +189,8 @@ std::optional<Reply> refusal(const Rpc& rpc, std::string_view method, const Json
 
 }  // namespace
 
-Reply reply_to(const Context& context, std::string_view message, const Request* http) {
+Reply reply_to(const Context& context, std::string_view message, const Request* http,
+               bool may_write) {
   Rpc rpc;
   const auto read = read_json(message);
   if (!read) return error_reply(rpc, kParseError, "the message is not JSON: " + read.error().text);
@@ -216,8 +224,8 @@ Reply reply_to(const Context& context, std::string_view message, const Request* 
   if (method->text == "initialize") return initialize(rpc, params);
   if (method->text == "server/discover" && rpc.modern) return discover(rpc);
   if (method->text == "ping" && !rpc.modern) return result_reply(rpc, "");
-  if (method->text == "tools/list") return list_tools(rpc);
-  if (method->text == "tools/call") return call_tool(context, rpc, params);
+  if (method->text == "tools/list") return list_tools(rpc, may_write);
+  if (method->text == "tools/call") return call_tool(context, rpc, params, may_write);
   return error_reply(rpc, kNoMethod, fmt::format("there is no method '{}'", method->text));
 }
 

@@ -18,7 +18,9 @@ struct Reply {
 };
 
 // `http` is the request that carried the message, whose headers must agree with it; nullptr: stdio.
-Reply reply_to(const Context& context, std::string_view message, const Request* http);
+// `may_write`: tools that write are listed and answer.
+Reply reply_to(const Context& context, std::string_view message, const Request* http,
+               bool may_write = false);
 
 std::span<const Route> area();  // POST /mcp
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/regex.h"
 #include "codec/json.h"
 
 namespace sonde::api::mcp {
@@ -37,10 +38,13 @@ Result<std::vector<std::string>> Call::texts(std::string_view name) const {
   return out;
 }
 
-std::vector<const Tool*> all_tools() {
+std::vector<const Tool*> all_tools(bool may_write) {
   std::vector<const Tool*> out;
-  for (const auto list : {log_tools(), run_tools(), beside_tools(), profile_tools()}) {
-    for (const Tool& tool : list) out.push_back(&tool);
+  for (const auto list : {log_tools(), chart_tools(), run_tools(), beside_tools(), profile_tools(),
+                          numerics_tools(), write_tools()}) {
+    for (const Tool& tool : list) {
+      if (may_write || !tool.writes) out.push_back(&tool);
+    }
   }
   return out;
 }
@@ -50,6 +54,39 @@ const std::vector<JsonValue>& items_of(const JsonValue* list) {
   return list ? list->items : none;
 }
 
+Result<std::vector<const store::RunSnapshot*>> runs_of(const Call& call,
+                                                       const store::Snapshot& snapshot) {
+  SONDE_TRY(names, call.texts("runs"));
+  SONDE_TRY(one, call.text("run"));
+  SONDE_TRY(filter, call.text("filter"));
+  if (!one.empty()) names.push_back(one);
+  std::vector<const store::RunSnapshot*> out;
+  for (const std::string& name : names) {
+    const store::RunSnapshot* run = snapshot.find(name);
+    if (!run)
+      return fail(Code::kNotFound,
+                  fmt::format("there is no run '{}'; list_runs names them all", name));
+    out.push_back(run);
+  }
+  if (!names.empty()) return out;
+  SONDE_TRY(regex, Regex::compile(filter));
+  for (const auto& run : snapshot.runs) {
+    if (filter.empty() || regex.found_in(run->name)) out.push_back(run.get());
+  }
+  if (out.empty() && !filter.empty())
+    return fail(Code::kNotFound, fmt::format("no run matches '{}'", filter));
+  return out;
+}
+
+query::Points points_of(const store::Series& series) {
+  constexpr uint64_t kMostPoints = 5'000'000;  // read for one answer
+  query::Points points;
+  const query::ViewReader reader(series, store::View::kNewest);
+  const uint64_t begin = reader.size() > kMostPoints ? reader.size() - kMostPoints : 0;
+  reader.read(begin, reader.size(), points);
+  return points;
+}
+
 Result<JsonValue> ask(const Context& context, std::string_view method, const std::string& path,
                       std::vector<std::pair<std::string, std::string>> query, std::string body) {
   Request request;
@@ -57,6 +94,7 @@ Result<JsonValue> ask(const Context& context, std::string_view method, const std
   request.path = "/api/v1/" + path;
   request.query = std::move(query);
   request.body = std::move(body);
+  request.headers = {{"sonde-request", "1"}};  // the program itself asks, no other site
   Answer answer = handle(context, request);
   if (answer.shared_body) answer.body = *answer.shared_body;
   for (const std::string& piece : answer.pieces) answer.body += piece;

@@ -1,5 +1,6 @@
-// A tool of the MCP server: what an agent may ask, answered as compact JSON within a budget. Every
-// tool reads; none writes. To add one: its function in a tools_*.cc, its row in that file's list.
+// A tool of the MCP server: what an agent may ask, answered as compact JSON within a budget. Tools
+// read; those that write are only there when the user allowed it. To add one: its function in a
+// tools_*.cc, its row in that file's list.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 
 #include "api/routes.h"
 #include "codec/json_read.h"
+#include "log/query/series/points.h"
 
 namespace sonde::api::mcp {
 
@@ -21,6 +23,7 @@ struct Call {
   const Context& context;
   const JsonValue& arguments;
   size_t budget_bytes = 0;
+  std::string* png = nullptr;  // where a tool puts the image that belongs to its answer
 
   // An optional text; kInvalid, naming it, when it is something else.
   Result<std::string> text(std::string_view name, std::string_view otherwise = "") const;
@@ -35,16 +38,26 @@ struct Tool {
   std::string_view properties;  // members of the input schema's "properties", as JSON
   std::string_view required;    // "" or JSON list
   Result<std::string> (*call)(const Call&);
+  bool writes = false;
 };
 
 std::span<const Tool> log_tools();
 std::span<const Tool> run_tools();
 std::span<const Tool> beside_tools();
 std::span<const Tool> profile_tools();
-std::vector<const Tool*> all_tools();
+std::span<const Tool> chart_tools();
+std::span<const Tool> numerics_tools();
+std::span<const Tool> write_tools();
+std::vector<const Tool*> all_tools(bool may_write);
 
 // The items of a list that may be missing.
 const std::vector<JsonValue>& items_of(const JsonValue* list);
+
+// The runs a call names: by `runs` or `run` (names), by `filter` (regular expression), else all.
+Result<std::vector<const store::RunSnapshot*>> runs_of(const Call& call,
+                                                       const store::Snapshot& snapshot);
+// The newest points of a scalar, at most five million.
+query::Points points_of(const store::Series& series);
 
 // Asks one of the program's own routes. The error of the route becomes the tool's.
 Result<JsonValue> ask(const Context& context, std::string_view method, const std::string& path,

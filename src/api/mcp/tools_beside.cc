@@ -103,7 +103,34 @@ Result<std::string> console(const Call& call) {
   return rows.finish(list ? list->items.size() : 0, "use 'from', or raise max_tokens");
 }
 
+Result<std::string> alerts(const Call& call) {
+  SONDE_TRY(run, call.text("run"));
+  SONDE_TRY(found, ask(call.context, "GET", "alerts", {}, ""));
+  RowsAnswer rows({"rule", "run", "tag", "step", "text", "state"}, call.budget_bytes);
+  const JsonValue *rules = found.find("rules"), *problem = found.find("problem");
+  rows.note(fmt::format("\"rules\":{}", items_of(rules).size()));
+  if (problem) rows.note("\"problem\":" + to_text(*problem));
+  size_t total = 0;
+  for (const JsonValue& one : items_of(found.find("alerts"))) {
+    const JsonValue* of = one.find("run");
+    if (!run.empty() && (!of || of->text != run)) continue;
+    ++total;
+    std::string row = "[";
+    for (const char* field : {"rule", "run", "tag", "step", "text", "state"}) {
+      if (row.size() > 1) row += ',';
+      const JsonValue* value = one.find(field);
+      append_cell(row, value ? *value : JsonValue{}, 400);
+    }
+    rows.add(row + "]");
+  }
+  return rows.finish(total, "name a run, or raise max_tokens");
+}
+
 constexpr Tool kTools[] = {
+    {"alerts", "Alerts",
+     "What the rules of alerts.yaml say about the runs now, newest first, and what programs said "
+     "themselves; 'state' is open, acknowledged or silenced.",
+     R"("run":{"type":"string"})", "", alerts},
     {"tables", "Tables of samples and rollouts",
      "Without 'table': which tables runs have. With 'run' and 'table': rows, those of a step, that "
      "hold a text (q), sorted by a column.",

@@ -19,40 +19,7 @@ using store::RunSnapshot;
 using store::Series;
 using store::View;
 
-constexpr uint64_t kMostPoints = 5'000'000;  // read for one answer
 constexpr size_t kMostChanges = 12, kMostSpikes = 12;
-
-// The runs a call names: by `runs` (names), by `filter` (regular expression), else all.
-Result<std::vector<const RunSnapshot*>> runs_of(const Call& call, const store::Snapshot& snapshot) {
-  SONDE_TRY(names, call.texts("runs"));
-  SONDE_TRY(one, call.text("run"));
-  SONDE_TRY(filter, call.text("filter"));
-  if (!one.empty()) names.push_back(one);
-  std::vector<const RunSnapshot*> out;
-  for (const std::string& name : names) {
-    const RunSnapshot* run = snapshot.find(name);
-    if (!run)
-      return fail(Code::kNotFound,
-                  fmt::format("there is no run '{}'; list_runs names them all", name));
-    out.push_back(run);
-  }
-  if (!names.empty()) return out;
-  SONDE_TRY(regex, Regex::compile(filter));
-  for (const auto& run : snapshot.runs) {
-    if (filter.empty() || regex.found_in(run->name)) out.push_back(run.get());
-  }
-  if (out.empty() && !filter.empty())
-    return fail(Code::kNotFound, fmt::format("no run matches '{}'", filter));
-  return out;
-}
-
-Points points_of(const Series& series) {
-  Points points;
-  const query::ViewReader reader(series, View::kNewest);
-  const uint64_t begin = reader.size() > kMostPoints ? reader.size() - kMostPoints : 0;
-  reader.read(begin, reader.size(), points);
-  return points;
-}
 
 // A number as it was logged: a float32 is not printed with the digits of its double.
 void append_value(std::string& out, const Series& series, double value) {

@@ -141,10 +141,12 @@ Result<std::string> profile_table(const Call& call) {
   SONDE_TRY(sort, call.text("sort"));
   SONDE_TRY(match, call.text("filter"));
   SONDE_TRY(filter_column, call.text("filter_column"));
+  SONDE_TRY(baseline, call.text("baseline"));
   SONDE_TRY(limit, call.integer("limit", 100, 1, 1000));
   const JsonValue* ascending = call.arguments.find("ascending");
-  SONDE_TRY(found,
-            ask(call.context, "GET", "profile/report", {{"session", session}, {"tool", tool}}, ""));
+  Query query{{"session", session}, {"tool", tool}};
+  if (!baseline.empty()) query.emplace_back("baseline", baseline);
+  SONDE_TRY(found, ask(call.context, "GET", "profile/report", std::move(query), ""));
   const JsonValue* tables = found.find("tables");
   const JsonValue* chosen = nullptr;
   for (const JsonValue& one : items_of(tables)) {
@@ -164,6 +166,10 @@ Result<std::string> profile_table(const Call& call) {
     append_json_string(body, tool);
     body += ",\"table\":";
     append_json_string(body, text_at(*chosen, "id"));
+    if (!baseline.empty()) {
+      body += ",\"baseline\":";
+      append_json_string(body, baseline);
+    }
     if (!sort.empty()) {
       body += ",\"sort\":[[";
       append_json_string(body, sort);
@@ -233,8 +239,9 @@ constexpr Tool kTools[] = {
      R"("session":{"type":"string","description":"from profiles, the newest unless given"},"tool":{"type":"string","description":"default overview_page"},"baseline":{"type":"string"})",
      "", report},
     {"profile_table", "Profile table",
-     "Rows of a table of a profiling tool (ops, kernels …), sorted and filtered.",
-     R"("session":{"type":"string"},"tool":{"type":"string"},"table":{"type":"string","description":"default: the first"},"sort":{"type":"string","description":"column id"},"ascending":{"type":"boolean"},"filter":{"type":"string","description":"regular expression"},"filter_column":{"type":"string"},"limit":{"type":"integer","minimum":1})",
+     "Rows of a table of a profiling tool (ops, kernels …), sorted and filtered; with 'baseline', "
+     "another session, every number is [value, baseline].",
+     R"("session":{"type":"string"},"tool":{"type":"string"},"table":{"type":"string","description":"default: the first"},"sort":{"type":"string","description":"column id"},"ascending":{"type":"boolean"},"filter":{"type":"string","description":"regular expression"},"filter_column":{"type":"string"},"baseline":{"type":"string","description":"another session"},"limit":{"type":"integer","minimum":1})",
      R"(["tool"])", profile_table},
     {"trace_sql", "SQL over a trace",
      "One read-only SQL query over a captured trace. Without 'sql': tables and columns.",

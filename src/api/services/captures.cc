@@ -6,9 +6,14 @@
 #include <chrono>
 
 #include "api/services/upload_keeper.h"
+#include "capture/analysis/arrows.h"
+#include "capture/analysis/pytorch/common_clock.h"
 #include "capture/import/registry.h"
 #include "capture/trace/clip.h"
+#include "capture/trace/merge.h"
+#include "io/confine.h"
 #include "io/mapped_file.h"
+#include "io/remote/beside.h"
 
 namespace sonde::api {
 namespace {
@@ -74,6 +79,26 @@ void add_traced_runs(const Context& context, std::vector<Captures::Entry>& entri
 
 }  // namespace
 
+const Capture::Merged& Capture::merged() const {
+  std::call_once(merged_once_, [&] {
+    std::vector<const capture::HostAnalysis*> hosts;
+    for (const auto& host : session.analysis().hosts) hosts.push_back(host.get());
+    const capture::pytorch::CommonClock clock = capture::pytorch::common_clock(hosts);
+    std::vector<trace::MergedPart> parts;
+    for (size_t i = 0; i < hosts.size(); ++i) {
+      parts.push_back({&hosts[i]->host(), clock.offset_ps[i]});
+      capture::for_each_arrow(
+          *hosts[i], [&](const trace::Flow& flow) { parts.back().arrows.push_back(flow); });
+    }
+    trace::Session all;
+    all.name = session.loaded().name;
+    all.hosts.push_back({"all hosts", "", 0,
+                         std::make_shared<const trace::Trace>(trace::merged(parts, clock.rule))});
+    merged_ = std::make_unique<Merged>(std::move(all));
+  });
+  return *merged_;
+}
+
 std::vector<capture::RecordedFile> recorded_results(const imports::SessionFiles& files) {
   std::vector<capture::RecordedFile> results;
   if (!files.captures().empty()) return results;
@@ -118,17 +143,26 @@ std::shared_ptr<const std::vector<Captures::Entry>> Captures::list(const Context
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   const auto seconds =
       static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  // Stores are known once they have been listed: what was said before is not kept.
+  uint64_t listed = 0;
+  for (const auto& root : context.store.options().roots)
+    listed += io::local_view(root.path) != root.path ? 1 : 0;
   using Entries = std::vector<Entry>;
   return context.services.memo().get<Entries>(
-      "captures/list", (*looks_ << 40) + seconds / 5, [&](const Entries*) {
+      "captures/list", (*looks_ << 40) + seconds / 5 * 1024 + listed, [&](const Entries*) {
         Entries entries;
         for (const auto& root : context.store.options().roots) {
-          for (imports::SessionFiles& files : imports::find_sessions(root.path)) {
+          for (imports::SessionFiles& files : imports::find_sessions(io::local_view(root.path))) {
             std::string id = (root.name.empty() ? "" : root.name + "/") + files.id();
             entries.push_back({std::move(id), std::move(files)});
           }
         }
         add_traced_runs(context, entries);
+        const std::lock_guard lock(mutex_);
+        for (const Entry& entry : opened_) {
+          const auto is_same = [&](const Entry& other) { return other.id == entry.id; };
+          if (std::ranges::none_of(entries, is_same)) entries.push_back(entry);
+        }
         return entries;
       });
 }
@@ -250,6 +284,29 @@ Result<std::shared_ptr<const Capture>> Captures::part(const Context& context, st
   parts_.push_front({key, capture});
   if (parts_.size() > kKeptParts) parts_.pop_back();
   return capture;
+}
+
+Result<std::string> Captures::open(const Context& context, const std::string& path) {
+  const std::string here = io::local_view(path);
+  bool is_inside = false;
+  for (const auto& root : context.store.options().roots)
+    is_inside = is_inside || io::is_inside_root(io::local_view(root.path), here).has_value();
+  if (!is_inside)
+    return fail(Code::kForbidden,
+                path +
+                    ": not inside the log directory; start Sonde on a folder that holds both the "
+                    "digests and the captures, or open it with `sonde profile`");
+  SONDE_TRY(files, imports::session_at(here));
+  std::string id = fmt::format("rank/{}", path.substr(path.rfind('/') + 1));
+  {
+    constexpr size_t kMostOpened = 16;
+    const std::lock_guard lock(mutex_);
+    std::erase_if(opened_, [&](const Entry& entry) { return entry.id == id; });
+    opened_.push_back({id, std::move(files)});
+    if (opened_.size() > kMostOpened) opened_.erase(opened_.begin());
+  }
+  ++*looks_;
+  return id;
 }
 
 Captures::Progress Captures::progress(std::string_view id) {

@@ -28,10 +28,22 @@ struct Capture {
       viewers.push_back(std::make_unique<trace::LevelOfDetail>(host.trace));
   }
   capture::Session session;
+  // All hosts of the session on one axis, made when somebody first looks at it.
+  struct Merged {
+    explicit Merged(trace::Session loaded)
+        : session(std::move(loaded)), viewer(session.hosts()[0].trace) {}
+    capture::Session session;  // of one host
+    trace::LevelOfDetail viewer;
+  };
+  const Merged& merged() const;
   double load_ms = 0;  // what reading and importing its files took
   // Of a session without a capture: the tools' results that its producer stored.
   std::vector<capture::RecordedFile> recorded;
   std::vector<std::unique_ptr<trace::LevelOfDetail>> viewers;  // by host
+
+ private:
+  mutable std::once_flag merged_once_;
+  mutable std::unique_ptr<Merged> merged_;
 };
 
 // The stored results of a session that has no capture; empty when it has one. Files that cannot be
@@ -76,6 +88,10 @@ class Captures {
   Result<std::shared_ptr<const Capture>> part(const Context& context, std::string_view id,
                                               const Part& part);
 
+  // Makes a session of a capture that lies inside a log directory and is in no list (the trace of
+  // one rank of a digest) and gives its id. kForbidden for any other place.
+  Result<std::string> open(const Context& context, const std::string& path);
+
   // How far the loading of a session is.
   struct Progress {
     bool is_loading = false;
@@ -110,11 +126,12 @@ class Captures {
   std::string mark_in_memory(std::string_view id);
 
   const std::shared_ptr<std::atomic<uint64_t>> looks_ = std::make_shared<std::atomic<uint64_t>>();
-  std::mutex mutex_;  // guards: slots_, uploads_, parts_
+  std::mutex mutex_;  // guards: slots_, uploads_, parts_, opened_
   std::condition_variable loaded_;
   std::list<std::shared_ptr<Slot>> slots_;  // most recently used first
   std::vector<std::pair<std::string, std::shared_ptr<const Capture>>> uploads_;
   std::list<KeptPart> parts_;  // most recently used first
+  std::vector<Entry> opened_;  // newest last
 };
 
 }  // namespace sonde::api

@@ -7,6 +7,7 @@
 
 #include "api/services/found_folders.h"
 #include "io/file.h"
+#include "io/remote/beside.h"
 #include "io/remote/remote.h"
 #include "io/scan.h"
 
@@ -40,18 +41,20 @@ Places places_of_runs(const Context& context, const store::Snapshot& snapshot) {
   bool has_root = false;
   const auto& roots = context.store.options().roots;
   for (const auto& run : snapshot.runs) {
-    if (io::is_address(run->folder)) continue;
+    const std::string folder = io::local_view(run->folder);
+    if (io::is_address(folder)) continue;
     for (const auto& root : roots) {
       if (run->folder.starts_with(root.path)) {
-        places.push_back(place_of(run->name, run->folder, root.path));
+        places.push_back(place_of(run->name, folder, io::local_view(root.path)));
         break;
       }
     }
     has_root = has_root || run->name == ".";
   }
   // The log directory itself counts even when it holds no event file.
-  if (!has_root && roots.size() == 1 && !io::is_address(roots[0].path))
-    places.push_back(place_of(".", roots[0].path, roots[0].path));
+  if (has_root || roots.size() != 1) return places;
+  const std::string only = io::local_view(roots[0].path);
+  if (!io::is_address(only)) places.push_back(place_of(".", only, only));
   return places;
 }
 

@@ -66,6 +66,8 @@ Result<remote::Plan> plan_of(const Request& request) {
 Answer capture_profile(const Context& context, const Request& request) {
   if (is_from_elsewhere(request))
     return said(403, "error", "captures are not started by other web sites");
+  if (request.header("sonde-role") == "viewer")
+    return said(403, "error", "viewers cannot start a capture; ask an admin for the role editor");
   auto plan = plan_of(request);
   if (!plan) return said(400, "error", plan.error().text);
   Recordings& recordings = context.services.recordings();

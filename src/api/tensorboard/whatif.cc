@@ -4,18 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "api/tensorboard/areas.h"
 #include "api/tensorboard/shared.h"
 #include "api/tensorboard/whatif_plugin.h"
-#include "image/png_encode.h"
-#include "image/thumbnail.h"
 #include "io/mapped_file.h"
 #include "log/record/frames.h"
 #include "whatif/files/example_json.h"
 #include "whatif/files/read.h"
+#include "whatif/sprite.h"
 
 namespace sonde::api::tensorboard {
 namespace plugin_whatif {
@@ -57,7 +55,6 @@ namespace {
 
 constexpr size_t kPerAnswer = 10'000, kMaxExamples = 100'000, kMaxThumbnails = 10'000;
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 30;
-constexpr uint32_t kThumbnail = 32;
 
 // --- examples
 
@@ -203,27 +200,9 @@ Answer sprite(const Context& context, const Request&) {
   if (!images) return wrong("these examples have no images", Code::kNotFound);
   if (data.rows > kMaxThumbnails)
     return wrong(fmt::format("at most {} thumbnails are made", kMaxThumbnails), Code::kTooLarge);
-  const auto side = static_cast<uint32_t>(std::ceil(std::sqrt(static_cast<double>(data.rows))));
-  const uint32_t width = side * kThumbnail;
-  std::string pixels(size_t{width} * width * 3, '\0');
-  for (uint32_t row = 0; row < data.rows; ++row) {
-    const uint32_t code = images->code(row);
-    if (code == whatif::kMissing) continue;
-    const auto decoded = image::decode(as_bytes(images->words[code]));
-    if (!decoded) continue;  // a broken image stays black
-    const uint32_t left = row % side * kThumbnail, top = row / side * kThumbnail;
-    // The nearest pixel: the original's thumbnails are squares whatever the image's shape.
-    for (uint32_t y = 0; y < kThumbnail; ++y) {
-      for (uint32_t x = 0; x < kThumbnail; ++x) {
-        const uint64_t from_x = uint64_t{x} * decoded->width / kThumbnail;
-        const uint64_t from_y = uint64_t{y} * decoded->height / kThumbnail;
-        const char* from =
-            decoded->bytes.data() + (from_y * decoded->width + from_x) * decoded->channels;
-        std::copy_n(from, 3, pixels.data() + (size_t{top + y} * width + left + x) * 3);
-      }
-    }
-  }
-  auto png = image::encode_png({as_bytes(pixels), width, width, 3});
+  std::vector<uint32_t> rows(data.rows);
+  std::iota(rows.begin(), rows.end(), 0u);
+  auto png = whatif::sprite_of(*images, rows);
   if (!png) return wrong(png.error());
   Answer answer = blob(std::move(*png), "image/png");
   answer.cache = Cache::kNoStore;

@@ -15,6 +15,7 @@ std::span<const Route> capture_routes();       // profile/capture, profile/reque
 std::span<const Route> column_routes();        // columns, nearest, outside
 std::span<const Route> console_routes();       // console, consoles
 std::span<const Route> diagnosis_routes();     // diagnosis
+std::span<const Route> digest_routes();        // digests
 std::span<const Route> embedding_routes();     // embeddings
 std::span<const Route> event_routes();         // events
 std::span<const Route> export_routes();        // export

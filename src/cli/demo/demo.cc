@@ -15,7 +15,9 @@ namespace {
 constexpr std::string_view kHelp =
     "usage: sonde demo DIR [--seed N]\n\n"
     "Trains small networks on generated digits, half circles and loans and a policy that adds\n"
-    "numbers, and logs everything the dashboards can show into DIR.\n"
+    "numbers, and logs everything the dashboards can show into DIR. One run goes wrong on "
+    "purpose:\n"
+    "the page Numerics names its op.\n"
     "Look at it with: sonde --logdir DIR\n";
 
 }  // namespace
@@ -48,6 +50,7 @@ int demo(const Args& args) {
   const ProcessMetrics metrics(folder + "/rollouts");
   train_digits(folder + "/digits", seed);
   train_moons(folder + "/moons", seed);
+  train_wrongly(folder + "/moons/naive_loss", seed);
   train_loans(folder + "/loans", seed);
   train_rollouts(folder + "/rollouts", seed);
   write_alert_rules(folder);

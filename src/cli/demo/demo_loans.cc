@@ -49,8 +49,8 @@ void append(DataSet& data, const Applicant& a) {
   row[0] = static_cast<float>((a.age - 45) / 15.0);
   row[1] = static_cast<float>((a.income - 55) / 20.0);
   row[2] = static_cast<float>((a.debt - 15) / 12.0);
-  row[static_cast<size_t>(3 + a.region)] = 1;
-  row[static_cast<size_t>(7 + a.plan)] = 1;
+  row[3 + static_cast<size_t>(a.region)] = 1;
+  row[7 + static_cast<size_t>(a.plan)] = 1;
   data.inputs.insert(data.inputs.end(), row.begin(), row.end());
   data.labels.push_back(a.has_paid);
 }

@@ -14,6 +14,10 @@ void train_digits(const std::string& folder, uint32_t seed);
 // Two moons: decision boundary as images and video, loss surface as mesh, training as sound.
 void train_moons(const std::string& folder, uint32_t seed);
 
+// Two moons again, with a loss that cannot stand a probability of zero and a learning rate
+// that grows: it goes wrong on purpose, and its tensors are recorded (page Numerics).
+void train_wrongly(const std::string& folder, uint32_t seed);
+
 // Loans: a table of applicants with what a model says about each at several steps (page What-If). The
 // model is trained without one group and fails it: region south with plan family.
 void train_loans(const std::string& folder, uint32_t seed);

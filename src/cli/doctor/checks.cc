@@ -211,7 +211,7 @@ Finding check_temporary(const Machine& machine) {
     finding.mend = "TMPDIR=DIR names another folder";
   } else {
     finding.says = fmt::format("{}, {} free", machine.temporary, human_bytes(space.available));
-    if (space.available < kLittleMemory) {
+    if (space.available < machine.little_space) {
       finding.state = State::kWrong;
       finding.mend = "make room, or name another folder with TMPDIR=DIR";
     }

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <thread>
 
 #include "cli/doctor/machine.h"
 #include "sonde/version.h"
@@ -84,6 +87,58 @@ struct Listener {
   ~Listener() { ::close(fd); }
 };
 
+// Takes connections and gives the answers of a table, by the path asked for, until it is destroyed.
+class Answering {
+ public:
+  explicit Answering(std::map<std::string, std::string> answers)
+      : answers_(std::move(answers)), thread_([this] { serve(); }) {}
+  ~Answering() {
+    ::shutdown(listener_.fd, SHUT_RDWR);
+    thread_.join();
+  }
+  uint16_t port() const { return listener_.port; }
+
+ private:
+  void serve() const {
+    for (int fd = 0; (fd = ::accept(listener_.fd, nullptr, nullptr)) >= 0; ::close(fd)) {
+      std::string request(4096, '\0');
+      const ssize_t got = ::recv(fd, request.data(), request.size(), 0);
+      request.resize(got > 0 ? static_cast<size_t>(got) : 0);
+      const auto found = answers_.find(request.substr(4, request.find(' ', 4) - 4));
+      const std::string answer =
+          found == answers_.end() ? "HTTP/1.1 404 Not Found\r\n\r\n" : found->second;
+      ::send(fd, answer.data(), answer.size(), MSG_NOSIGNAL);
+    }
+  }
+
+  Listener listener_;
+  std::map<std::string, std::string> answers_;
+  std::thread thread_;  // last: it uses the others
+};
+
+// What a user without rights is told. Root may do everything, so it is somebody else in a child
+// process.
+template <class Look>
+std::string as_other_user(const Folder& folder, Look look) {
+  if (::geteuid() != 0) return look();
+  fs::permissions(folder.path(), fs::perms::all);
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(1);
+    const std::string text = look();
+    ::_exit(::write(ends[1], text.data(), text.size()) > 0 ? 0 : 1);
+  }
+  ::close(ends[1]);
+  std::string seen(4096, '\0');
+  const ssize_t got = ::read(ends[0], seen.data(), seen.size());
+  seen.resize(got > 0 ? static_cast<size_t>(got) : 0);
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return seen;
+}
+
 }  // namespace
 
 TEST_CASE("Doctor: a healthy machine has nothing to mend") {
@@ -114,38 +169,19 @@ TEST_CASE("Doctor: logs that are not there, a file, empty, not named") {
 }
 
 TEST_CASE("Doctor: logs that this user cannot read or write") {
-  if (::geteuid() == 0) {  // root may read everything: be somebody else in a child process
-    const Folder folder;
-    Machine machine = healthy(folder);
-    fs::permissions(folder.path(), fs::perms::all);
-    fs::permissions(folder.path() + "/logs/run/events.out.tfevents.1.host", fs::perms::none);
-    fs::permissions(folder.path() + "/logs", fs::perms(0555));
-    int ends[2];
-    REQUIRE(::pipe(ends) == 0);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(1);
-      const std::string text = check_logs(machine).says + "\n" + check_notes(machine).mend;
-      const ssize_t written = ::write(ends[1], text.data(), text.size());
-      ::_exit(written > 0 ? 0 : 1);
-    }
-    ::close(ends[1]);
-    std::string seen(4096, '\0');
-    const ssize_t got = ::read(ends[0], seen.data(), seen.size());
-    seen.resize(got > 0 ? static_cast<size_t>(got) : 0);
-    ::close(ends[0]);
-    CAPTURE(seen);
-    CHECK(seen.find("1 cannot be read, the first is ") != std::string::npos);
-    CHECK(seen.ends_with("--sidecar DIR keeps them elsewhere"));
-  } else {
-    const Folder folder;
-    const Machine machine = healthy(folder);
-    fs::permissions(folder.path() + "/logs/run/events.out.tfevents.1.host", fs::perms::none);
-    CHECK(check_logs(machine).state == State::kWrong);
-    fs::permissions(folder.path() + "/logs", fs::perms(0555));
-    CHECK(check_notes(machine).mend == "--sidecar DIR keeps them elsewhere");
-    fs::permissions(folder.path() + "/logs", fs::perms(0755));
-  }
+  const Folder folder;
+  const Machine machine = healthy(folder);
+  fs::permissions(folder.path() + "/logs/run/events.out.tfevents.1.host", fs::perms::none);
+  fs::permissions(folder.path() + "/logs", fs::perms(0555));
+  const std::string seen = as_other_user(
+      folder, [&] { return check_logs(machine).says + "\n" + check_notes(machine).mend; });
+  CAPTURE(seen);
+  CHECK(seen.find("1 cannot be read, the first is ") != std::string::npos);
+  CHECK(seen.ends_with("--sidecar DIR keeps them elsewhere"));
+  fs::permissions(folder.path() + "/logs", fs::perms::none);
+  const auto whole = [&] { return check_logs(machine).says; };
+  CHECK(as_other_user(folder, whole) == machine.logdir + " cannot be read by this user");
+  fs::permissions(folder.path() + "/logs", fs::perms(0755));
 }
 
 TEST_CASE("Doctor: more folders than may be watched, no watcher left, no inotify") {
@@ -190,6 +226,8 @@ TEST_CASE("Doctor: few open files, no place for temporary ones") {
   Machine machine = healthy(folder);
   machine.open_files = 256;
   CHECK(check_open_files(machine).mend == "ulimit -n 4096 before the start");
+  machine.little_space = UINT64_MAX;  // no disk is larger
+  CHECK(check_temporary(machine).mend == "make room, or name another folder with TMPDIR=DIR");
   machine.temporary = folder.path() + "/none";
   CHECK(check_temporary(machine).says == machine.temporary + " cannot be written");
 }
@@ -204,6 +242,29 @@ TEST_CASE("Doctor: drivers that let only root profile") {
   CHECK(check_gpu(machine).state == State::kFine);
   folder.put("proc/driver/nvidia/params", "RmProfilingAdminOnly: 0\n");
   CHECK(check_gpu(machine).says == "the NVIDIA driver lets every user profile");
+}
+
+TEST_CASE("Doctor: a ROCm device that this user may not open") {
+  const Folder folder;
+  const Machine machine = healthy(folder);
+  const std::string device = folder.put("dev/kfd", "");
+  CHECK(check_gpu(machine).says == "the ROCm driver can be used by this user");
+  fs::permissions(device, fs::perms::none);
+  const auto look = [&] { return check_gpu(machine).says + "; " + check_gpu(machine).mend; };
+  CHECK(as_other_user(folder, look) ==
+        "the ROCm driver cannot be used by this user; sudo usermod -aG render,video $USER, then "
+        "log in again");
+}
+
+TEST_CASE("Doctor: a port that is reserved for root") {
+  const Folder folder;
+  Machine machine = healthy(folder);
+  machine.port = 1;
+  // Containers may let everybody use every port; then there is nothing to say.
+  const std::string first = read_small("/proc/sys/net/ipv4/ip_unprivileged_port_start");
+  const bool reserved = first.empty() || std::stoi(first) > 1;
+  const auto look = [&] { return check_port(machine).says; };
+  CHECK(as_other_user(folder, look) == (reserved ? "1 may only be used by root" : "1 is free"));
 }
 
 TEST_CASE("Doctor: a port in use, and by whom") {
@@ -247,4 +308,46 @@ TEST_CASE("Doctor: a Sonde that takes no connections or is of another version") 
         fmt::format("Sonde {} (process 4711) on port {}: it does not take connections",
                     SONDE_VERSION, closed));
   CHECK(check_server(machine).mend == "kill 4711 and start it again");
+}
+
+TEST_CASE("Doctor: a Sonde that answers wrongly, is of another version or has a hint") {
+  const std::string well = "HTTP/1.1 200 OK\r\n\r\nok";
+  const std::string hint =
+      "HTTP/1.1 200 OK\r\n\r\n"
+      R"({"hints":[{"text":"two runs write one file","fix":"give each a folder"}]})";
+  struct Row {
+    std::map<std::string, std::string> answers;
+    std::string version, says, mend;
+  };
+  const Row rows[] = {
+      {{{"/healthz", well}, {"/api/v1/diagnosis", "HTTP/1.1 200 OK\r\n\r\n{\"hints\":[]}"}},
+       SONDE_VERSION,
+       " is well",
+       ""},
+      {{{"/healthz", "HTTP/1.1 503 Busy\r\n\r\n"}},
+       SONDE_VERSION,
+       ": it answers 503",
+       "kill 4711 and start it again"},
+      {{{"/healthz", "SSH-2.0-x\r\n"}},
+       SONDE_VERSION,
+       ": its answer is not HTTP",
+       "kill 4711 and start it again"},
+      {{{"/healthz", well}},
+       "0.0.9",
+       " is not this version (" SONDE_VERSION ")",
+       "start it again to have the new one"},
+      {{{"/healthz", well}, {"/api/v1/diagnosis", hint}},
+       SONDE_VERSION,
+       ": two runs write one file",
+       "give each a folder"},
+  };
+  for (const Row& row : rows) {
+    const Folder folder;
+    const Machine machine = healthy(folder);
+    const Answering server(row.answers);
+    register_server(folder, 4711, "sonde", server.port(), row.version);
+    CHECK(check_server(machine).says == fmt::format("Sonde {} (process 4711) on port {}{}",
+                                                    row.version, server.port(), row.says));
+    CHECK(check_server(machine).mend == row.mend);
+  }
 }

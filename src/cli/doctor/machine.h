@@ -21,7 +21,8 @@ struct Machine {
   std::string temporary = "/tmp";  // spilled columns, the registry of servers
   bool is_root = false;            // may do what others may not
   bool (*is_remote)(const std::string& path) = io::is_remote_file_system;
-  uint64_t open_files = 1024;  // RLIMIT_NOFILE
+  uint64_t open_files = 1024;         // RLIMIT_NOFILE
+  uint64_t little_space = 256 << 20;  // less than this is too little for temporary files
 };
 
 Machine this_machine();

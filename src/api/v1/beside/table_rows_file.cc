@@ -9,6 +9,7 @@
 #include "api/services/services.h"
 #include "api/v1/support.h"
 #include "base/strings.h"
+#include "io/remote/beside.h"
 
 namespace sonde::api::v1 {
 namespace {
@@ -121,7 +122,7 @@ bool comes_before(const Key& a, const Key& b, bool descending) {
 std::vector<TableFile> tables_of(const store::RunSnapshot& run) {
   namespace fs = std::filesystem;
   std::vector<TableFile> out;
-  const fs::path root = fs::path(run.folder) / "tables";
+  const fs::path root = fs::path(io::local_view(run.folder)) / "tables";
   std::error_code failed;
   auto entry =
       fs::recursive_directory_iterator(root, fs::directory_options::skip_permission_denied, failed);

@@ -11,6 +11,7 @@
 #include "api/v1/support.h"
 #include "image/sniff.h"
 #include "io/confine.h"
+#include "io/remote/beside.h"
 
 namespace sonde::api::v1 {
 namespace {
@@ -220,7 +221,7 @@ Answer media(const Context& context, const Request& request) {
   SONDE_ANSWER(path, text_param(request, "path"));
   const store::RunSnapshot* run = snapshot->find(name);
   if (!run) return error({Code::kNotFound, fmt::format("there is no run '{}'", name)}, "", kNames);
-  SONDE_ANSWER(inside, io::is_inside_root(run->folder + "/media",
+  SONDE_ANSWER(inside, io::is_inside_root(io::local_view(run->folder) + "/media",
                                           path.starts_with("media/") ? path.substr(6) : path));
   SONDE_ANSWER(bytes, io::read_file(inside, kMostMediaBytes));
   Answer answer;

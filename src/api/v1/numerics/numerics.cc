@@ -2,30 +2,21 @@
 // of tensors over steps, ops with their neighbours, stack frames and sources.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "api/services/numerics_dumps.h"
 #include "api/services/services.h"
 #include "api/v1/area.h"
+#include "api/v1/numerics/shared.h"
 #include "api/v1/support.h"
 #include "numerics/first_fault.h"
-#include "numerics/health_map.h"
 
 namespace sonde::api::v1 {
+
+using namespace numerics_area;
+
 namespace {
 
 using numerics::Data;
 using numerics::Dump;
-
-Result<std::shared_ptr<Dump>> dump_param(const Context& context, const Request& request) {
-  SONDE_TRY(name, text_param(request, "dump"));
-  return context.services.numerics().find(context, name);
-}
-
-Answer answer_of(const Context& context, const Dump& dump, std::string body) {
-  return json_answer(context, dump.revision(), std::move(body));
-}
 
 Answer list(const Context& context, const Request&) {
   const auto listing = context.services.numerics().list(context);
@@ -52,58 +43,6 @@ Answer list(const Context& context, const Request&) {
     });
   });
   return json_answer(context, 0, std::move(out));
-}
-
-void write_place(JsonWriter& json, const numerics::Place& place) {
-  json.key("path").string(place.path);
-  json.key("line").number(place.line);
-  json.key("function").string(place.function);
-}
-
-void write_number(JsonWriter& json, std::string_view name, double value) {
-  json.key(name);
-  std::isnan(value) || value < 0 ? json.null() : json.number(value);
-}
-
-void write_health(JsonWriter& json, const numerics::Health& health,
-                  const std::optional<numerics::Numbers>& numbers) {
-  json.key("bad").number(static_cast<int>(health.bad));
-  json.key("dtype").number(health.dtype);
-  json.key("rank").number(health.rank);
-  json.key("shape").array([&] {
-    for (const int64_t size : health.shape) json.number(size);
-  });
-  write_number(json, "size", health.size);
-  write_number(json, "neg_inf", health.neg_inf);
-  write_number(json, "pos_inf", health.pos_inf);
-  write_number(json, "nan", health.nan);
-  write_number(json, "negative", health.negative);
-  write_number(json, "zero", health.zero);
-  write_number(json, "positive", health.positive);
-  json.key("numbers");
-  if (!numbers) return json.null();
-  json.object([&] {
-    const auto add = [&](std::string_view name, float value) { json.key(name).number(value); };
-    add("rms", numbers->rms);
-    add("min", numbers->min);
-    add("max", numbers->max);
-    add("mean", numbers->mean);
-    add("subnormal", numbers->subnormal);
-    add("beyond_fp16", numbers->beyond_fp16);
-    add("beyond_bf16", numbers->beyond_bf16);
-    add("beyond_fp8", numbers->beyond_fp8);
-  });
-}
-
-void write_link(JsonWriter& json, const numerics::Link& link) {
-  json.object([&] {
-    json.key("op").string(link.op_name);
-    json.key("type").string(link.op_type);
-    json.key("trace").number(link.trace);
-    json.key("execution").number(link.execution);
-    write_place(json, link.where);
-    write_health(json, link.health, link.numbers);
-  });
 }
 
 Answer summary(const Context& context, const Request& request) {
@@ -164,25 +103,29 @@ Answer summary(const Context& context, const Request& request) {
   return answer_of(context, *dump, std::move(out));
 }
 
-// Positions of the bad rows, so that a page of them can be found.
+constexpr size_t kMostChosen = 1'000'000;
+
+// Positions of the rows a request means, so that a page of them can be found: with only=bad those
+// with NaN or infinity, with step=N those of that step. Nothing: all rows.
 template <class Rows>
-std::vector<size_t> bad_rows(const Rows& rows, size_t most) {
-  std::vector<size_t> bad;
-  for (size_t i = 0; i < rows.size() && bad.size() < most; ++i) {
-    if (rows[i].bad != numerics::kNone) bad.push_back(i);
+std::optional<std::vector<size_t>> chosen_rows(const Rows& rows, bool only_bad, int64_t step) {
+  if (!only_bad && step < 0) return std::nullopt;
+  std::vector<size_t> chosen;
+  for (size_t i = 0; i < rows.size() && chosen.size() < kMostChosen; ++i) {
+    if ((!only_bad || rows[i].bad != numerics::kNone) &&
+        (step < 0 || static_cast<int64_t>(rows[i].step) == step))
+      chosen.push_back(i);
   }
-  return bad;
+  return chosen;
 }
 
-constexpr size_t kMostBad = 1'000'000;
-
-// The rows a request means: all of them, or with only=bad those with NaN or infinity.
 template <class Rows, class Write>
 Answer rows_answer(const Context& context, const Request& request, const Dump& dump,
                    const Rows& rows, Write write) {
   const bool only_bad = request.param("only").value_or("") == "bad";
-  const std::vector<size_t> bad = only_bad ? bad_rows(rows, kMostBad) : std::vector<size_t>();
-  const size_t total = only_bad ? bad.size() : rows.size();
+  SONDE_ANSWER(const step, integer_param(request, "step", -1));
+  const auto chosen = chosen_rows(rows, only_bad, step);
+  const size_t total = chosen ? chosen->size() : rows.size();
   SONDE_ANSWER(const page, page_of(request, total, 200));
   std::string out;
   JsonWriter json(out);
@@ -191,7 +134,7 @@ Answer rows_answer(const Context& context, const Request& request, const Dump& d
     json.key("from").number(static_cast<uint64_t>(page.begin));
     json.key("rows").array([&] {
       for (size_t i = page.begin; i < page.end; ++i) {
-        const size_t at = only_bad ? bad[i] : i;
+        const size_t at = chosen ? (*chosen)[i] : i;
         json.object([&] {
           json.key("index").number(static_cast<uint64_t>(at));
           write(json, rows[at]);
@@ -250,53 +193,6 @@ Answer executions(const Context& context, const Request& request) {
             json.object([&] { write_health(json, detail->health[i], std::nullopt); });
         });
       });
-}
-
-Answer map(const Context& context, const Request& request) {
-  SONDE_ANSWER(dump, dump_param(context, request));
-  const auto data = dump->view();
-  SONDE_ANSWER(const page, page_of(request, data->traced.size(), 100, 500));
-  const auto order = request.param("order").value_or("wrong") == "program"
-                         ? numerics::HealthOrder::kProgram
-                         : numerics::HealthOrder::kWentWrongFirst;
-  const numerics::HealthMap map =
-      numerics::health_map(*data, order, page.begin, page.end - page.begin);
-  std::string out;
-  JsonWriter json(out);
-  json.object([&] {
-    json.key("total").number(map.total_rows);
-    json.key("from").number(static_cast<uint64_t>(page.begin));
-    json.key("steps").array([&] {
-      for (const int64_t step : map.steps) json.number(step);
-    });
-    json.key("rows").array([&] {
-      for (const numerics::HealthRow& row : map.rows) {
-        const numerics::Traced& traced = data->traced[row.traced];
-        const numerics::Op* op = data->op(traced);
-        json.object([&] {
-          json.key("op").string(data->texts.text(traced.op_name));
-          json.key("type").string(op ? data->texts.text(op->type) : std::string_view());
-          json.key("graph").string(data->texts.text(traced.context));
-          json.key("slot").number(traced.slot);
-          json.key("host").number(uint64_t{traced.file});
-          json.key("first_bad").number(row.first_bad);
-          json.key("rms").array([&] {
-            for (const auto& cell : row.cells)
-              std::isfinite(cell.rms) ? json.number(cell.rms) : json.null();
-          });
-          json.key("zeros").array([&] {
-            for (const auto& cell : row.cells)
-              std::isnan(cell.zeros) ? json.null() : json.number(cell.zeros);
-          });
-          json.key("bad").array([&] {
-            for (const auto& cell : row.cells)
-              cell.is_there ? json.number(static_cast<int>(cell.bad)) : json.null();
-          });
-        });
-      }
-    });
-  });
-  return answer_of(context, *dump, std::move(out));
 }
 
 void write_frames(JsonWriter& json, const Data& data, const std::vector<std::string_view>& ids) {
@@ -413,7 +309,8 @@ Answer source(const Context& context, const Request& request) {
 constexpr Route kRoutes[] = {
     {"GET", "/api/v1/numerics", list},          {"GET", "/api/v1/numerics/summary", summary},
     {"GET", "/api/v1/numerics/traces", traces}, {"GET", "/api/v1/numerics/executions", executions},
-    {"GET", "/api/v1/numerics/map", map},       {"GET", "/api/v1/numerics/op", op},
+    {"GET", "/api/v1/numerics/map", map},       {"GET", "/api/v1/numerics/alerts", alerts},
+    {"GET", "/api/v1/numerics/op", op},         {"GET", "/api/v1/numerics/compare", compare},
     {"GET", "/api/v1/numerics/stack", stack},   {"GET", "/api/v1/numerics/source", source},
 };
 

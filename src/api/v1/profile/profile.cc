@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "api/services/captures.h"
+#include "api/services/digests.h"
 #include "api/v1/area.h"
 #include "api/v1/profile/capture_json.h"
 #include "api/v1/support.h"
@@ -61,6 +62,19 @@ Answer sessions(const Context& context, const Request&) {
         json.key("state").string(!entry.files.captures().empty() ? "ready"
                                  : has_results                   ? "recorded"
                                                                  : "empty");
+      });
+    }
+    for (const DigestFolder& folder : *digest_folders(context)) {
+      json.object([&] {
+        json.key("id").string("digest:" + folder.id);
+        json.key("run").string("");
+        json.key("name").string(folder.id == "." ? "digests" : folder.id);
+        json.key("start").number(static_cast<double>(folder.modified_ns) / 1e9);
+        json.key("hosts").array([] {});  // thousands; GET digests/ranks has them
+        json.key("captures").number(folder.captures);
+        json.key("bytes").number(folder.bytes);
+        json.key("formats").array([&] { json.string("digest"); });
+        json.key("state").string("digest");
       });
     }
   });

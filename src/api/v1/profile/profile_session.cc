@@ -20,6 +20,10 @@ std::string_view file_format(imports::FileKind kind) {
       return "event_file";
     case imports::FileKind::kToolData:
       return "tool_data";
+    case imports::FileKind::kNsys:
+      return "nsys";
+    case imports::FileKind::kMemory:
+      return "memory";
   }
   return "unknown";
 }

@@ -9,6 +9,7 @@
 
 #include "api/services/state.h"
 #include "api/v1/area.h"
+#include "api/v1/series/columns_arrow.h"
 #include "api/v1/series/series_list.h"
 #include "api/v1/support.h"
 #include "log/query/series/outside.h"
@@ -246,6 +247,9 @@ Answer columns(const Context& context, const Request& request) {
   SONDE_ANSWER(body, object_of(request));
   const auto snapshot = context.store.snapshot();
   SONDE_ANSWER(const asked, question_of(context, *snapshot, body));
+  SONDE_ANSWER(const format, text_in(body, "format", "columns"));
+  if (format != "columns" && format != "arrow")
+    return error({Code::kInvalid, fmt::format("'format' is '{}', not columns or arrow", format)});
   const JsonValue* known = body.find("if");
   const std::string known_etag = known && known->is_string() ? known->text : "";
   std::erase_if(body.members, [](const auto& member) { return member.first == "if"; });
@@ -254,6 +258,12 @@ Answer columns(const Context& context, const Request& request) {
 
   context.store.prepare(series_of(asked.question));
   SONDE_ANSWER(const picture, query::columns(asked.question, context.pool));
+  if (format == "arrow") {
+    SONDE_ANSWER(file, columns_arrow(picture, *snapshot));
+    Answer answer = columns_answer(snapshot->revision, std::move(file), std::move(etag));
+    answer.content_type = kArrowMime;
+    return answer;
+  }
   const std::string xscale = text_in(body, "xscale", "linear").value_or("linear");
   std::string file = query::column_file(picture.columns, [&](JsonWriter& json) {
     write_head(json, context, snapshot->revision, picture, xscale);

@@ -41,7 +41,12 @@ Result<TimeRange> time_range_in(const JsonValue& body, const trace::Trace& trace
 
 Result<Viewed> viewed(const Context& context, const Request& request, Fresh fresh) {
   SONDE_TRY(session, text_param(request, "session"));
-  SONDE_TRY(host, integer_param(request, "host", 0));
+  const bool wants_all = request.param("host").value_or("") == "all";
+  int64_t host = 0;
+  if (!wants_all) {
+    SONDE_TRY(index, integer_param(request, "host", 0));
+    host = index;
+  }
   Viewed found;
   Captures& captures = context.services.captures();
   SONDE_TRY(capture, fresh == Fresh::kNewest ? captures.load(context, session)
@@ -51,14 +56,24 @@ Result<Viewed> viewed(const Context& context, const Request& request, Fresh fres
                                              capture->viewers.size(), host));
   }
   found.host = static_cast<size_t>(host);
-  found.lod = capture->viewers[found.host].get();
-  found.trace = capture->session.hosts()[found.host].trace;
+  if (wants_all && capture->viewers.size() > 1) {
+    const Capture::Merged& all = capture->merged();
+    found.is_merged = true;
+    found.lod = &all.viewer;
+    found.trace = all.session.hosts()[0].trace;
+    found.analysis = all.session.analysis().hosts[0].get();
+  } else {
+    found.lod = capture->viewers[found.host].get();
+    found.trace = capture->session.hosts()[found.host].trace;
+    found.analysis = capture->session.analysis().hosts[found.host].get();
+  }
   found.capture = std::move(capture);
   return found;
 }
 
 Answer trace_steps(const Context& context, const Request& request) {
   SONDE_ANSWER(found, viewed(context, request));
+  // All hosts stand on the axis of the first.
   const capture::Steps& steps = found.capture->session.analysis().hosts[found.host]->steps();
   const Trace& trace = *found.trace;
   std::string body;

@@ -60,7 +60,7 @@ Answer trace_sql(const Context& context, const Request& request) {
         "instead of sums over slices",
         time_text(most_ms));
   };
-  const capture::HostAnalysis& host = *found.capture->session.analysis().hosts[found.host];
+  const capture::HostAnalysis& host = *found.analysis;
   auto answer = capture::sql::run(host, query, limits);
   if (!answer) return error(answer.error(), "sql");
   if (request.param("format").value_or("") == "csv") {

@@ -19,10 +19,12 @@ struct Viewed {
   std::shared_ptr<const Capture> capture;
   const trace::LevelOfDetail* lod = nullptr;
   std::shared_ptr<const trace::Trace> trace;
-  size_t host = 0;
+  const capture::HostAnalysis* analysis = nullptr;
+  size_t host = 0;         // of all hosts: the first
+  bool is_merged = false;  // all hosts on one axis
 };
 
-// By the parameters `session` and `host` (its index). kNewest looks whether the files have changed
+// By the parameters `session` and `host` (its index, or "all"). kNewest looks whether the files have changed
 // since: the first question of a viewer. Its other ones are about what it then got.
 enum class Fresh : uint8_t { kNewest, kAsShown };
 Result<Viewed> viewed(const Context& context, const Request& request,
@@ -45,7 +47,9 @@ struct Arrows {
   // Calls fn(Flow) for all of them.
   template <class Fn>
   void for_each(const Fn& fn) const {
-    capture::for_each_arrow(*viewed.capture->session.analysis().hosts[viewed.host], fn);
+    if (!viewed.is_merged) return capture::for_each_arrow(*viewed.analysis, fn);
+    // Ids of launches are a host's own: only what its arrows became is meant.
+    for (const trace::Flow& flow : viewed.trace->flows()) fn(flow);
   }
 };
 

@@ -9,6 +9,7 @@
 #include "image/sniff.h"
 #include "log/query/series/column_file.h"
 #include "whatif/distance.h"
+#include "whatif/sprite.h"
 #include "whatif/statistics.h"
 
 namespace sonde::api::v1 {
@@ -108,21 +109,30 @@ Result<Shown> computed(const LoadedSet& set, std::string_view name, const Asked&
 Result<whatif::Metric> metric_of(std::string_view name) {
   if (name == "l1" || name.empty()) return whatif::Metric::kL1;
   if (name == "l2") return whatif::Metric::kL2;
-  return fail(Code::kInvalid, fmt::format("'{}' is no distance: l1 or l2", name));
+  return fail(Code::kInvalid, fmt::format("'{}' is no distance: l1, l2 or custom", name));
 }
 
-// "$distance:12:l2": to example 12.
+// By a metric's name; "custom" is what the set's own function says.
+Result<std::vector<double>> distances_by(const Context& context, const LoadedSet& set,
+                                         std::string_view name, size_t row,
+                                         const whatif::DistanceModel& model) {
+  if (name == "custom") return set.custom_distances(row);
+  SONDE_TRY(const metric, metric_of(name));
+  return whatif::distances_to(set.data(), model, row, metric, &context.pool);
+}
+
+// "$distance:12:l2": to example 12; l1, l2 or custom.
 Result<Shown> distance_column(const Context& context, const LoadedSet& set, std::string_view name) {
   const auto parts = split(name, ':');
   double row = -1;
   if (parts.size() < 2 || !whatif::parse_number(parts[1], row) || row < 0 ||
       row >= static_cast<double>(set.data().rows))
     return fail(Code::kInvalid, "write $distance:ROW or $distance:ROW:l2");
-  SONDE_TRY(const metric, metric_of(parts.size() > 2 ? parts[2] : "l1"));
+  SONDE_TRY(distances, distances_by(context, set, parts.size() > 2 ? parts[2] : "l1",
+                                    static_cast<size_t>(row), set.distances()));
   Shown out;
   out.name = std::string(name);
-  out.numbers = whatif::distances_to(set.data(), set.distances(), static_cast<size_t>(row), metric,
-                                     &context.pool);
+  out.numbers = std::move(distances);
   return out;
 }
 
@@ -131,6 +141,21 @@ Result<size_t> row_in(const LoadedSet& set, int64_t row) {
     return fail(Code::kInvalid,
                 fmt::format("there is no example {}; the set has {}", row, set.data().rows));
   return static_cast<size_t>(row);
+}
+
+// The examples that `i` names, once or more.
+Result<std::vector<uint32_t>> rows_in(const LoadedSet& set, const Request& request) {
+  const auto wanted = request.params("i");
+  if (wanted.empty() || wanted.size() > kMaxRows)
+    return fail(Code::kInvalid, fmt::format("'i' must be given 1 to {} times", kMaxRows));
+  std::vector<uint32_t> rows;
+  for (const std::string_view text : wanted) {
+    double number = -1;
+    if (!whatif::parse_number(text, number)) number = -1;
+    SONDE_TRY(const row, row_in(set, static_cast<int64_t>(number)));
+    rows.push_back(static_cast<uint32_t>(row));
+  }
+  return rows;
 }
 
 void write_numbers(JsonWriter& json, std::string_view key, const std::vector<double>& values) {
@@ -224,24 +249,15 @@ Answer whatif_columns(const Context& context, const Request& request,
 }
 
 Answer whatif_rows(const Context&, const Request& request, const std::shared_ptr<LoadedSet>& set) {
-  const auto wanted = request.params("i");
-  if (wanted.empty() || wanted.size() > kMaxRows)
-    return error({Code::kInvalid, fmt::format("'i' must be given 1 to {} times", kMaxRows)}, "i");
   const whatif::Dataset& data = set->data();
   std::string body;
   JsonWriter json(body);
-  std::vector<size_t> rows;
-  for (const std::string_view text : wanted) {
-    double number = -1;
-    if (!whatif::parse_number(text, number)) number = -1;
-    SONDE_ANSWER(const row, row_in(*set, static_cast<int64_t>(number)));
-    rows.push_back(row);
-  }
+  SONDE_ANSWER(const rows, rows_in(*set, request));
   json.object([&] {
     json.key("rows").array([&] {
-      for (const size_t row : rows) {
+      for (const uint32_t row : rows) {
         json.object([&] {
-          json.key("i").number(static_cast<uint64_t>(row));
+          json.key("i").number(row);
           json.key("values").array([&] {
             for (const whatif::Column& column : data.columns) {
               if (column.is_missing(row))
@@ -289,6 +305,22 @@ Answer whatif_image(const Context&, const Request& request, const std::shared_pt
   return answer;
 }
 
+// The images of some examples side by side, in the order they were asked for.
+Answer whatif_sprite(const Context&, const Request& request,
+                     const std::shared_ptr<LoadedSet>& set) {
+  SONDE_ANSWER(const name, text_param(request, "column"));
+  SONDE_ANSWER(const rows, rows_in(*set, request));
+  const whatif::Column* column = set->data().find(name);
+  if (!column || column->kind != whatif::Kind::kImage)
+    return error({Code::kNotFound, fmt::format("'{}' is no column of images", name)}, "column");
+  SONDE_ANSWER(png, whatif::sprite_of(*column, rows));
+  Answer answer;
+  answer.content_type = "image/png";
+  answer.body = std::move(png);
+  answer.csp = "sandbox";
+  return answer;
+}
+
 Answer whatif_features(const Context& context, const Request& request,
                        const std::shared_ptr<LoadedSet>& set) {
   std::shared_ptr<LoadedSet> other;
@@ -329,7 +361,6 @@ Answer whatif_nearest(const Context& context, const Request& request,
                       const std::shared_ptr<LoadedSet>& set) {
   SONDE_ANSWER(const body, object_of(request));
   SONDE_ANSWER(const metric_name, text_in(body, "metric", "l1"));
-  SONDE_ANSWER(const metric, metric_of(metric_name));
   SONDE_ANSWER(const asked, integer_in(body, "row", -1));
   SONDE_ANSWER(const row, row_in(*set, asked));
   SONDE_ANSWER(const count, integer_in(body, "k", 10));
@@ -341,8 +372,7 @@ Answer whatif_nearest(const Context& context, const Request& request,
   const whatif::DistanceModel restricted =
       only.empty() ? set->distances() : whatif::restricted(set->distances(), set->data(), only);
   // Features that may not change must be equal: what differs in them is out of reach.
-  std::vector<double> distances =
-      whatif::distances_to(set->data(), restricted, row, metric, &context.pool);
+  SONDE_ANSWER(distances, distances_by(context, *set, metric_name, row, restricted));
   if (!only.empty()) {
     whatif::DistanceModel fixed;
     for (const auto& feature : set->distances().features)

@@ -11,6 +11,7 @@
 #include "whatif/files/csv.h"
 #include "whatif/files/examples.h"
 #include "whatif/model/http_post.h"
+#include "whatif/model/serving_grpc.h"
 
 namespace sonde::api::v1 {
 namespace {
@@ -295,11 +296,13 @@ Answer whatif_models(const Context& context, const Request& request,
     return error({Code::kNotFound, fmt::format("there is no model '{}'", allow)}, "allow");
   }
   SONDE_ANSWER(model, whatif::model_config(body));
-  if (!model.file.empty() || !model.steps.empty())
+  if (!model.file.empty() || !model.steps.empty() || !model.vocabulary.empty())
     return error({Code::kInvalid, "files are named in whatif.json, not in a request"});
   if (!model.url.empty()) {
-    SONDE_ANSWER(const url, whatif::url_of(model.url));
-    (void)url;
+    const auto is_url = whatif::is_grpc(model.url)
+                            ? whatif::check_grpc(model)
+                            : whatif::url_of(model.url).map([](const auto&) {});
+    if (!is_url) return error(is_url.error(), "url");
     if (const auto may = may_use(model.url); !may) return error(may.error());
     if (!is_listed_endpoint(context, model.url)) model.policy = context.settings.connect;
   } else if (model.columns.empty()) {
@@ -313,9 +316,13 @@ Answer whatif_ask(const Context&, const Request& request, const std::shared_ptr<
   if (const auto allowed = may_write(request); !allowed) return error(allowed.error());
   SONDE_ANSWER(const body, object_of(request));
   SONDE_ANSWER(const name, text_in(body, "model"));
-  if (const auto started = set->start_asking(name); !started) return error(started.error());
   Answer done;
   done.status = 202;
+  if (const JsonValue* stop = body.find("stop"); stop && stop->is_bool() && stop->boolean) {
+    set->stop_asking(name);
+    return done;
+  }
+  if (const auto started = set->start_asking(name); !started) return error(started.error());
   return done;
 }
 

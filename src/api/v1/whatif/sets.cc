@@ -65,6 +65,7 @@ Answer describe(const Context&, const Request&, const std::shared_ptr<LoadedSet>
     json.key("rows").number(static_cast<uint64_t>(data.rows));
     json.key("label").string(set->config().label);
     if (!data.note.empty()) json.key("note").string(data.note);
+    if (set->has_custom_distance()) json.key("custom_distance").boolean(true);
     json.key("columns").array([&] {
       for (size_t i = 0; i < data.columns.size(); ++i) {
         const whatif::Column& column = data.columns[i];
@@ -119,13 +120,20 @@ struct Part {
 };
 constexpr Part kGets[] = {
     {"", describe},          {"columns", whatif_columns},   {"rows", whatif_rows},
-    {"image", whatif_image}, {"features", whatif_features},
+    {"image", whatif_image}, {"features", whatif_features}, {"sprite", whatif_sprite},
 };
 constexpr Part kPosts[] = {
-    {"performance", whatif_performance}, {"worst", whatif_worst}, {"nearest", whatif_nearest},
-    {"dependence", whatif_dependence},   {"pair", whatif_pair},   {"predict", whatif_predict},
-    {"models", whatif_models},           {"ask", whatif_ask},     {"training", whatif_training},
+    {"performance", whatif_performance},
+    {"worst", whatif_worst},
+    {"nearest", whatif_nearest},
+    {"dependence", whatif_dependence},
+    {"pair", whatif_pair},
+    {"predict", whatif_predict},
+    {"models", whatif_models},
+    {"ask", whatif_ask},
+    {"training", whatif_training},
     {"export", whatif_export},
+    {"counterfactual", whatif_counterfactual},
 };
 
 Answer dispatch(const Context& context, const Request& request, std::span<const Part> parts) {

@@ -12,6 +12,7 @@ constexpr size_t kMaxEdits = 10'000;
 
 void put_value(const JsonValue& value, const whatif::Column& like, whatif::ColumnBuilder& into) {
   if (value.is_null()) return into.number(whatif::kNaN, true);
+  if (const auto bytes = whatif::bytes_in_json(value)) return into.text(*bytes);
   const auto number = value.is_bool() ? std::optional<double>(value.boolean) : value.number();
   double parsed = 0;
   if (like.is_numeric() && number)

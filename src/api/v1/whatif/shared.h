@@ -41,6 +41,7 @@ using SetHandler = Answer (*)(const Context&, const Request&, const std::shared_
 Answer whatif_columns(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_rows(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_image(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
+Answer whatif_sprite(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_features(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_performance(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_worst(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
@@ -48,6 +49,7 @@ Answer whatif_nearest(const Context&, const Request&, const std::shared_ptr<Load
 Answer whatif_dependence(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_pair(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_predict(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
+Answer whatif_counterfactual(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_models(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_ask(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_training(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);

@@ -1,0 +1,3 @@
+"""The store that several files of tests share."""
+
+from test_s3 import client, store  # noqa: F401
