@@ -21,7 +21,15 @@ import importlib as _importlib
 import os as _os
 import sys as _sys
 
-from . import _sonde
+try:
+    from . import _sonde
+except ImportError as _error:
+    if any(_name.startswith("_sonde.") and _name.endswith(".so") for _name in _os.listdir(_os.path.dirname(__file__))):
+        raise
+    raise ImportError(
+        "sonde has no native module here: it was not built, or the project that is called sonde on the package index was "
+        "removed from the same folder. Mend it with: pip install --force-reinstall sonde-board"
+    ) from _error
 from ._sonde import Writer, __version__
 
 TYPE_CHECKING = False  # importing typing would be most of this package's import time

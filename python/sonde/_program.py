@@ -13,18 +13,33 @@ def program() -> str:
     chosen = os.environ.get("SONDE_BINARY")
     if chosen:
         return chosen
-    for folder in (
+    places = [
         sysconfig.get_path("scripts"),
         os.path.dirname(sys.executable),
         sysconfig.get_path("scripts", f"{os.name}_user"),
-    ):
-        path = os.path.join(folder, "sonde")
-        if os.access(path, os.X_OK):
+    ]
+    found = [path for path in (os.path.join(folder, "sonde") for folder in places) if os.access(path, os.X_OK)]
+    found += [path for path in [shutil.which("sonde")] if path]
+    foreign = ""
+    for path in found:
+        if not _is_script(path):
             return path
-    found = shutil.which("sonde")
-    if found:
-        return found
+        foreign = path
+    if foreign:
+        raise FileNotFoundError(
+            f"{foreign} is the program of another project that is called sonde; "
+            "pip uninstall sonde, then pip install --force-reinstall sonde-board, or set SONDE_BINARY"
+        )
     raise FileNotFoundError("the sonde program is not installed beside this package and not on PATH; set SONDE_BINARY")
+
+
+def _is_script(path: str) -> bool:
+    """Whether it is a launcher written by pip: ours is a native program, the other project of this name has a script."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
 
 
 def main() -> int:
@@ -32,4 +47,8 @@ def main() -> int:
         from .importers import main as import_main
 
         return import_main(sys.argv[2:])
+    if sys.argv[1:2] == ["patch"]:
+        from ._patch import main as patch_main
+
+        return patch_main(sys.argv[2:])
     os.execv(program(), ["sonde", *sys.argv[1:]])

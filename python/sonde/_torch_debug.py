@@ -20,15 +20,15 @@ from torch.utils._pytree import tree_leaves
 from . import _rerun
 from ._tfdbg import DTYPES, DumpWriter, user_stack
 from ._torch_replay import Replay, Stop, storage_of, type_name
-from ._torch_stats import ELEMENTS, any_bad, is_bad, tensor_stats
+from ._torch_stats import ELEMENTS, PLAIN, any_bad, is_bad, tensor_stats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_REPLAYS = 3  # a program that goes on with NaN would replay every step
+FLUSH_SECONDS = 0.5
 RARE = 10  # with every < RARE: parameters after every RARE-th step, no histograms
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 _is_compiling = torch.compiler.is_compiling
 
 
@@ -52,6 +52,19 @@ def _root_of_backward() -> Any:
             return frame.f_locals.get("self")
         frame = frame.f_back
     return None
+
+
+def _hook_gradient(tensor: torch.Tensor, key: int, hook: Any) -> None:
+    """As register_hook, without the handle that would take it away: most of what that costs."""
+    made_by: Any = tensor.grad_fn
+    hooks = tensor._backward_hooks
+    if hooks is not None:
+        hooks[key] = hook
+    elif hasattr(made_by, "_register_hook_dict"):
+        tensor._backward_hooks = collections.OrderedDict(((key, hook),))
+        made_by._register_hook_dict(tensor)
+    else:
+        tensor.register_hook(hook)
 
 
 class Watch:
@@ -94,6 +107,8 @@ class Watch:
         self._made: dict[int, str] = {}
         self._places: dict[str, Any] = {}  # of modules: where they are called
         self._last_grad = ""
+        self._flushed = 0.0
+        self._parameter_rows: dict[str, int] = {}
         self._optimizer = weakref.ref(optimizer) if optimizer is not None else None
         self._has_optimizer = optimizer is not None
         self._update_stack: Any = ()
@@ -179,7 +194,9 @@ class Watch:
         if len(self._buffer):
             if self._ring is None:
                 self.writer.execution(f"step {self.steps}", self._graph, self.steps)
-                self.writer.flush()
+                if time.monotonic() - self._flushed > FLUSH_SECONDS:
+                    self.writer.flush()
+                    self._flushed = time.monotonic()
             else:
                 with self._lock:
                     self._ring.append((self.steps, self._buffer.take()))
@@ -204,6 +221,7 @@ class Watch:
     def _module_hook(self, name: str, kind: str) -> Any:
         row: int | None = None
         grad_row: int | None = None
+        key = -1 - len(self._hooks)  # of the gradient's hook; torch counts its own from 0 on
 
         def gradient(grad: torch.Tensor) -> None:
             nonlocal grad_row
@@ -219,6 +237,11 @@ class Watch:
             nonlocal row
             if self._is_replaying or _is_compiling() or not torch.is_grad_enabled():
                 return
+            if row is not None and type(out) is torch.Tensor:  # nearly always
+                self._record(row, out)
+                if out.requires_grad:
+                    _hook_gradient(out, key, gradient)
+                return
             leaves = (out,) if isinstance(out, torch.Tensor) else tree_leaves(out)
             first = next((t for t in leaves if isinstance(t, torch.Tensor) and t.is_floating_point()), None)
             if first is None:
@@ -230,7 +253,7 @@ class Watch:
                 self._made[storage_of(first)] = name
             self._record(row, first)
             if first.requires_grad:
-                first.register_hook(gradient)
+                _hook_gradient(first, key, gradient)
 
         return hook
 
@@ -240,11 +263,7 @@ class Watch:
 
     def _record(self, row: int, tensor: torch.Tensor) -> None:
         histogram = self.every >= RARE
-        element = ELEMENTS.get(tensor.dtype)
-        if element and type(tensor) in _PLAIN and tensor.is_cpu and tensor.is_contiguous() and tensor.numel():
-            self._buffer.add(
-                row, tensor.data_ptr(), tensor.numel(), *element, tensor.dim(), self.steps, time.time(), histogram
-            )
+        if type(tensor) in PLAIN and self._buffer.add(row, tensor, ELEMENTS, self.steps, histogram):
             return
         stats = tensor_stats(tensor, histogram)
         if stats is not None:
@@ -255,14 +274,21 @@ class Watch:
         model = self._model()
         if model is None or (self.every < RARE and self.steps >= 2 * RARE and self.steps % RARE):
             return
+        rows = self._parameter_rows
+
+        def row(kind: str, name: str, module: str) -> int:
+            if name not in rows:
+                rows[name] = self._op(kind, name, [], self._places.get(module or "model", ()))
+            return rows[name]
+
         for name, parameter in model.named_parameters():
-            stack = self._places.get(name.rpartition(".")[0] or "model", ())
-            self._record(self._op("Parameter", name, [], stack), parameter.detach())
+            module = name.rpartition(".")[0]
+            self._record(row("Parameter", name, module), parameter.detach())
             if parameter.grad is not None:
-                self._record(self._op("Gradient", f"{name}/grad", [], stack), parameter.grad)
+                self._record(row("Gradient", f"{name}/grad", module), parameter.grad)
             for key, value in optimizer.state.get(parameter, {}).items():
                 if isinstance(value, torch.Tensor) and value.dim() > 0:
-                    self._record(self._op("Optimizer", f"{name}/{key}", [], stack), value)
+                    self._record(row("Optimizer", f"{name}/{key}", module), value)
 
     # --- alerts
     def _alert(self, step: int, kind: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
+from . import _sonde
 from ._tfdbg import DTYPES, Stats, stats_of
 
 # As the native module counts them: its name of the type, and the format's.
@@ -16,6 +17,7 @@ ELEMENTS = {
     torch.float16: (2, DTYPES["float16"]),
     torch.bfloat16: (3, DTYPES["bfloat16"]),
 }
+PLAIN = (torch.Tensor, torch.nn.Parameter)  # subclasses may hold no memory of their own
 
 
 def tensor_stats(tensor: torch.Tensor, histogram: bool = False) -> Stats | None:
@@ -70,9 +72,15 @@ def device_stats(tensor: torch.Tensor) -> Stats:
 
 
 def is_bad(tensor: Any) -> bool:
-    """Cheap: one sum; only a sum that is not finite is looked at again."""
+    """Cheap: one look at each value; on a device one sum, and only a sum that is not finite is looked at again."""
     if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point() or tensor.numel() == 0:
         return False
+    element = ELEMENTS.get(tensor.dtype)
+    if element and type(tensor) in PLAIN and tensor.is_cpu and tensor.is_contiguous():
+        try:
+            return _sonde.has_bad(tensor.data_ptr(), tensor.numel(), element[0])
+        except RuntimeError:
+            return False  # inside torch.func: a wrapper without memory
     tensor = tensor.detach()
     with torch.no_grad():
         total = float(tensor.sum() if tensor.dtype != torch.float16 else tensor.float().sum())

@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,13 @@ __all__ = ["Log", "Series", "Table", "load"]
 
 Pattern = Any  # a name, a regular expression, or a list of them
 _SHOWN_ROWS = 20
+
+
+_NAMED_BY_TIME = re.compile(r"(^|/)\d{10}\.\d+$")
+
+
+def _parent(run: str) -> str:
+    return run.rpartition("/")[0] or "."
 
 
 def _fits(pattern: Pattern, name: str) -> bool:
@@ -111,6 +119,19 @@ class Log(Mapping[tuple[str, str], Series]):
                     self._sessions[run] = found
                 if _fits(wanted_tags, row[1]) and _fits(kinds, row[2] or ("scalars" if row[6] else "")):
                     self._series[run, row[1]] = Series(native, row, run, self.all_points, steps)
+
+        self._fold_sessions()
+
+    def _fold_sessions(self) -> None:
+        """add_hparams writes into a run named by the time below the writer's, whose curves belong to it: the session is
+        moved there, unless that run is a session itself, has several of them, or does not exist."""
+        above = {run: _parent(run) for run in self._sessions if _NAMED_BY_TIME.search(run)}
+        counts = Counter(above.values())
+        known = {*self._runs, *(run for run, _ in self._series)}
+        self._sessions = {
+            above[run] if run in above and counts[above[run]] == 1 and above[run] in known and above[run] not in self._sessions else run: found
+            for run, found in self._sessions.items()
+        }
 
     @staticmethod
     def _name(prefix: str, run: str) -> str:

@@ -18,7 +18,7 @@ import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-TABLES = ("steps", "ops", "collectives")
+TABLES = ("steps", "ops", "collectives", "memory", "findings", "captures")
 
 
 def _digest(captures: Iterable[str], out: str, program: str | None) -> Iterator[tuple[str, str]]:
@@ -35,7 +35,9 @@ def _digest(captures: Iterable[str], out: str, program: str | None) -> Iterator[
 def digest(spark: Any, captures: Sequence[str], out: str, *, program: str | None = None, partitions: int | None = None) -> dict[str, Any]:
     """Digests captures on the executors; the tables as data frames. A capture that cannot be read is an error at the end, when all
     others are done."""
-    tasks = spark.sparkContext.parallelize(list(captures), partitions or max(1, len(captures)))
+    # Many more tasks than cores, so that a killed one costs little, and not one a capture: a task costs as much as a small trace.
+    many = 16 * spark.sparkContext.defaultParallelism
+    tasks = spark.sparkContext.parallelize(list(captures), partitions or max(1, min(len(captures), many)))
     said = tasks.mapPartitions(lambda some: _digest(some, out, program)).collect()
     bad = [f"{capture}: {text}" for capture, text in said if text]
     if bad:
@@ -44,7 +46,7 @@ def digest(spark: Any, captures: Sequence[str], out: str, *, program: str | None
 
 
 def tables(spark: Any, out: str) -> dict[str, Any]:
-    """The tables of a folder of digests: steps, ops, collectives. Times are picoseconds."""
+    """The tables of a folder of digests, by name. Times are picoseconds."""
     return {name: spark.read.parquet(f"{out}/{name}") for name in TABLES}
 
 

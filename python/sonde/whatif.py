@@ -10,6 +10,7 @@ columns, list of dicts) and returns a score, a list of scores or {"predictions":
 
 from __future__ import annotations
 
+import base64
 import hmac
 import http.server
 import json
@@ -43,28 +44,34 @@ def start(
     positive: str | None = None,
     task: str | None = None,
     attributions: Callable[..., Any] | None = None,
+    distance: Callable[[Any, Any], Any] | None = None,
     features: list[str] | None = None,
     name: str = "examples",
     port: int = 0,
 ) -> Session:
-    """Serves the page What-If for some examples and one or several models. `sonde.whatif(…)` is this function."""
+    """Serves the page What-If for some examples and one or several models. `sonde.whatif(…)` is this function.
+
+    `distance(example, examples)` gets one example and all of them in your form and returns a number for each of all.
+    """
     table = _Table(examples, features)
     if label is not None and label not in table.columns:
         raise ValueError(f"the label {label!r} is no column; there are {', '.join(list(table.columns)[:20])}")
     named = predict if isinstance(predict, dict) else {} if predict is None else {_name_of(predict): predict}
     asked = [c for c in table.columns if c != label]
     models = {key: _predictor(one, table, asked, attributions) for key, one in named.items()}
-    return Session(table, models, label=label, predictions=predictions, labels=labels, positive=positive, task=task, name=name, port=port, asked=asked)
+    measure = None if distance is None else _measure(distance, table, asked)
+    return Session(table, models, measure=measure, label=label, predictions=predictions, labels=labels, positive=positive, task=task, name=name, port=port, asked=asked)
 
 
 class Session:
     """A running page: `url`, `close()`; shows itself in a notebook. Ends with the process."""
 
-    def __init__(self, table: _Table, models: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]], *, label: str | None, predictions: Any, labels: list[str] | None,
+    def __init__(self, table: _Table, models: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]], *,
+                 measure: Callable[[list[dict[str, Any]]], dict[str, Any]] | None = None, label: str | None, predictions: Any, labels: list[str] | None,
                  positive: str | None, task: str | None, name: str, port: int, asked: list[str]) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="sonde-whatif-"))
         self._program: subprocess.Popen[str] | None = None
-        self._server = _serve(models) if models else None
+        self._server = _Server() if models or measure else None
         try:
             config = _config(self._folder, table, label, name, positive)
             shared = {k: v for k, v in {"labels": labels, "task": task, "positive": positive}.items() if v is not None}
@@ -78,6 +85,9 @@ class Session:
                 self._server.paths[f"/{len(config['models']) - 1}"] = models[key]
             if not config["models"]:
                 del config["models"]
+            if measure is not None and self._server is not None:
+                config["distance"], config["token"] = f"{self._server.origin}/distance", self._server.token
+                self._server.paths["/distance"] = measure
             _write_private(self._folder / "whatif.json", json.dumps(config))
             self.url = self._start(port)
         except BaseException:
@@ -90,7 +100,8 @@ class Session:
         arguments = [program(), "whatif", "--session", str(self._folder), "--port", str(port)]
         if self._server is not None:
             arguments += ["--endpoint", self._server.origin]
-        self._program = subprocess.Popen(arguments, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        # A session of its own: interrupting a cell must not end the page. It ends when its input does, with this process.
+        self._program = subprocess.Popen(arguments, stderr=subprocess.PIPE, stdin=subprocess.PIPE, text=True, start_new_session=True)
         assert self._program.stderr is not None
         timer = threading.Timer(_START_SECONDS, self._program.kill)
         timer.start()
@@ -104,10 +115,19 @@ class Session:
         timer.cancel()
         raise RuntimeError("sonde did not start: " + "".join(said).strip())
 
-    def close(self) -> None:
+    def restart(self) -> None:
+        """Serves the page again at the same address, for example after the program was ended; the models stayed here."""
+        self._end_program()
+        port = re.search(r":(\d+)", self.url)
+        self.url = self._start(int(port[1]) if port else 0)
+
+    def _end_program(self) -> None:
         if self._program is not None and self._program.poll() is None:
             self._program.terminate()
             self._program.wait(10)
+
+    def close(self) -> None:
+        self._end_program()
         if self._server is not None:
             self._server.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -188,7 +208,8 @@ class _Table:
             self.columns = {str(c): examples[c].tolist() for c in examples.columns}
         elif isinstance(examples, dict):
             self.form = "columns"
-            self.columns = {str(k): list(v.tolist() if hasattr(v, "tolist") else v) for k, v in examples.items()}
+            # An axis more than the examples have is an image each, or a list.
+            self.columns = {str(k): list(v if len(getattr(v, "shape", ())) > 2 else v.tolist() if hasattr(v, "tolist") else v) for k, v in examples.items()}
         elif hasattr(examples, "shape") and hasattr(examples, "tolist"):
             if len(examples.shape) != 2:
                 raise ValueError(f"an array of examples has two axes, not {len(examples.shape)}")
@@ -201,6 +222,10 @@ class _Table:
             records = [dict(one) for one in examples]
             names = list(dict.fromkeys(key for one in records for key in one))
             self.columns = {str(n): [one.get(n) for one in records] for n in names}
+        self._images: dict[bytes, Any] = {}  # the pixels that a model expects, by the image that the page shows
+        for name, values in self.columns.items():
+            if any(_is_image(v) for v in values):
+                self.columns[name] = [self._shown(v) for v in values]
         lengths = {len(v) for v in self.columns.values()}
         if len(lengths) > 1:
             raise ValueError(f"the columns have different lengths: {sorted(lengths)}")
@@ -208,8 +233,23 @@ class _Table:
         if self.rows == 0:
             raise ValueError("there are no examples")
 
+    def _shown(self, pixels: Any) -> Any:
+        if not _is_image(pixels):
+            return pixels
+        image = _png(pixels)
+        self._images[image] = pixels
+        return image
+
+    def _values(self, row: dict[str, Any]) -> dict[str, Any]:
+        out = {}
+        for name, value in row.items():
+            value = _bytes_back(value)
+            out[name] = self._images.get(value, value) if isinstance(value, bytes) else value
+        return out
+
     def given(self, rows: list[dict[str, Any]], names: list[str]) -> Any:
         """Rows as the user's function expects them."""
+        rows = [self._values(row) for row in rows]
         if self.form == "frame":
             import pandas
 
@@ -292,7 +332,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+        return _bytes_as_json(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if hasattr(value, "tolist"):
@@ -302,6 +342,49 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(k): _plain(v) for k, v in value.items()}
     return str(value)
+
+
+def _bytes_as_json(value: bytes) -> Any:
+    """Text where it is text, otherwise as TensorFlow Serving writes bytes."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return {"b64": base64.b64encode(value).decode()}
+
+
+def _bytes_back(value: Any) -> Any:
+    if isinstance(value, dict) and len(value) == 1 and isinstance(value.get("b64"), str):
+        return base64.b64decode(value["b64"])
+    return [_bytes_back(one) for one in value] if isinstance(value, list) else value
+
+
+def _png(pixels: Any) -> bytes:
+    """An image of one channel or of three; fractions are taken for 0 … 1, other numbers stretched to their range."""
+    import struct
+    import zlib
+
+    import numpy
+
+    array = numpy.asarray(pixels)
+    if array.dtype.kind == "f" or array.dtype.itemsize > 1:
+        low, high = float(min(array.min(), 0)), float(max(array.max(), 1))
+        array = (array - low) / (high - low) * 255
+    array = array.astype(numpy.uint8)
+    colour = 0 if array.ndim == 2 or array.shape[2] == 1 else 2
+    lines = array.reshape(array.shape[0], -1)
+    raw = b"".join(b"\0" + line.tobytes() for line in lines)
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", array.shape[1], array.shape[0], 8, colour, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b"")
+
+
+def _is_image(value: Any) -> bool:
+    """An array of height, width and perhaps one or three channels."""
+    shape: Any = getattr(value, "shape", ())
+    return hasattr(value, "tolist") and (len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))) and min(shape) > 0
 
 
 def _config(folder: Path, table: _Table, label: str | None, name: str, positive: str | None) -> dict[str, Any]:
@@ -356,6 +439,16 @@ def _predictor(one: Any, table: _Table, names: list[str], attributions: Callable
         if classes is not None and "labels" not in out and isinstance(out["predictions"][0], list) and len(classes) == len(out["predictions"][0]):
             out["labels"] = [str(c) for c in classes]
         return _plain(out)
+
+    return ask
+
+
+def _measure(distance: Callable[[Any, Any], Any], table: _Table, names: list[str]) -> Callable[[list[dict[str, Any]]], dict[str, Any]]:
+    everyone = table.given([{n: table.columns[n][i] for n in names} for i in range(table.rows)], names)
+
+    def ask(rows: list[dict[str, Any]]) -> dict[str, Any]:
+        told = distance(table.given(rows, names), everyone)
+        return {"distances": _plain(_scores(told, table.rows))}
 
     return ask
 
@@ -499,10 +592,6 @@ class _Server:
     def stop(self) -> None:
         self._http.shutdown()
         self._http.server_close()
-
-
-def _serve(models: dict[str, Any]) -> _Server:
-    return _Server()
 
 
 def _main(arguments: list[str]) -> int:

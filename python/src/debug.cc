@@ -2,15 +2,18 @@
 // while the work is done.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codec/wire.h"
@@ -59,6 +62,13 @@ nb::object tensor_stats(const AnyTensor& tensor, bool with_histogram) {
   return nb::tuple(all);
 }
 
+// Of values in main memory, by their address.
+bool has_bad_at(uintptr_t address, size_t count, int element) {
+  if (address == 0 || element < 0 || element > 3) return false;
+  const nb::gil_scoped_release release;
+  return has_bad(reinterpret_cast<const void*>(address), count, static_cast<Element>(element));
+}
+
 void append_frame(std::string& out, std::string_view payload) {
   const size_t at = out.size();
   out.resize(at + payload.size() + writer::kFrameHead + writer::kFrameTail);
@@ -101,23 +111,47 @@ class TraceBuffer {
     return static_cast<uint32_t>(ops_.size() - 1);
   }
 
-  // Counts `count` values of main memory at `address`; true when one of them is no number.
-  bool add(uint32_t op, uintptr_t address, size_t count, int element, int dtype, int rank,
-           uint64_t step, double wall_time, bool with_histogram) {
-    if (op >= ops_.size() || address == 0 || element < 0 || element > 3) return false;
+  // Counts the values of a torch tensor; `elements` gives its type's own number and the format's.
+  // False when it is not a plain block of main memory with numbers of such a type: nothing was
+  // added then. Asked here and not in Python, because a step asks hundreds of times.
+  bool add(uint32_t op, nb::handle tensor, const nb::dict& elements, uint64_t step,
+           bool with_histogram) {
+    static const Names names;
+    if (op >= ops_.size()) return false;
+    const nb::object dtype = asked(tensor, names.dtype);
+    PyObject* const found = dtype ? PyDict_GetItem(elements.ptr(), dtype.ptr()) : nullptr;
+    if (!found || asked(tensor, names.is_cpu).ptr() != Py_True ||
+        called(tensor, names.is_contiguous).ptr() != Py_True)
+      return false;
+    const int64_t count = number(called(tensor, names.numel));
+    const int64_t rank = number(called(tensor, names.dim));
+    const nb::object pointer = count > 0 ? called(tensor, names.data_ptr) : nb::object();
+    const uint64_t address = pointer ? PyLong_AsUnsignedLongLong(pointer.ptr()) : 0;
+    if (PyErr_Occurred()) PyErr_Clear();  // a wrapper without memory (torch.func)
+    const auto [element, type] = nb::cast<std::pair<int, int>>(nb::handle(found));
+    if (count <= 0 || address == 0 || rank < 0 || element < 0 || element > 3) return false;
+    const double wall_time =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const auto* values = reinterpret_cast<const void*>(static_cast<uintptr_t>(address));
+    const auto count_all = [&] {
+      return count_values(values, static_cast<size_t>(count), static_cast<Element>(element),
+                          with_histogram);
+    };
     Stats stats;
-    {
+    if (count < kWorthReleasing) {
+      stats = count_all();
+    } else {
       const nb::gil_scoped_release release;
-      stats = count_values(reinterpret_cast<const void*>(address), count,
-                           static_cast<Element>(element), with_histogram);
+      stats = count_all();
     }
-    Row row{op, dtype, rank, step, wall_time, counts_of(stats), stats.numbers(), {}};
+    Row row{op, type, static_cast<int>(rank), step, wall_time, counts_of(stats), stats.numbers(),
+            {}};
     if (with_histogram) {
       wire::Encoder packed(row.histogram);
       for (const uint32_t n : stats.exponents) packed.raw_varint(n);
     }
     rows_.push_back(std::move(row));
-    return stats.is_bad();
+    return true;
   }
 
   // A row whose numbers are known; `stats` as tensor_stats gives them.
@@ -158,6 +192,34 @@ class TraceBuffer {
   }
 
  private:
+  static constexpr int64_t kWorthReleasing = 1 << 18;  // values that take longer than the lock
+
+  struct Names {
+    PyObject* dtype = PyUnicode_InternFromString("dtype");
+    PyObject* is_cpu = PyUnicode_InternFromString("is_cpu");
+    PyObject* is_contiguous = PyUnicode_InternFromString("is_contiguous");
+    PyObject* numel = PyUnicode_InternFromString("numel");
+    PyObject* dim = PyUnicode_InternFromString("dim");
+    PyObject* data_ptr = PyUnicode_InternFromString("data_ptr");
+  };
+  // Nothing, and no error, where the object does not answer.
+  static nb::object answer(PyObject* object) {
+    if (!object) PyErr_Clear();
+    return nb::steal(object);
+  }
+  static nb::object asked(nb::handle object, PyObject* name) {
+    return answer(PyObject_GetAttr(object.ptr(), name));
+  }
+  static nb::object called(nb::handle object, PyObject* name) {
+    return answer(PyObject_CallMethodObjArgs(object.ptr(), name, nullptr));
+  }
+  static int64_t number(const nb::object& object) {
+    if (!object) return -1;
+    const long long value = PyLong_AsLongLong(object.ptr());
+    if (value == -1 && PyErr_Occurred()) PyErr_Clear();
+    return value;
+  }
+
   struct NamedOp {
     std::string head;  // the trace's first fields
     double tensor_id;
@@ -200,6 +262,7 @@ class TraceBuffer {
 void bind_debug(nb::module_& m) {
   m.def("frames", frames, nb::arg("payloads"));
   m.def("tensor_stats", tensor_stats, nb::arg("tensor"), nb::arg("with_histogram") = false);
+  m.def("has_bad", has_bad_at);
   nb::class_<TraceBuffer>(m, "TraceBuffer")
       .def(nb::init<>())
       .def("op", &TraceBuffer::op)

@@ -4,8 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-
-#include "log/event/tensor.h"
+#include <numeric>
 
 // The module is built for size; here loops over tensors count.
 #pragma GCC optimize("O3")
@@ -14,23 +13,23 @@ namespace sonde::python {
 namespace {
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define SONDE_WIDE __attribute__((target_clones("avx2", "default")))
+#define SONDE_WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define SONDE_WIDE
 #endif
 
 constexpr float kHalfMax = 65504, kBfloatMax = 3.38953139e38f, kFloat8Max = 448;
 
-constexpr size_t kLanes = 8;
+constexpr size_t kLanes = 16;
 constexpr size_t kBlock = 4096;  // floats that stay in the first cache
 
-using Floats = float __attribute__((vector_size(32)));
-using Words = int32_t __attribute__((vector_size(32)));
+using Floats = float __attribute__((vector_size(4 * kLanes)));
+using Words = int32_t __attribute__((vector_size(4 * kLanes)));
 
-// Sums of one block, a lane each.
+// Sums of one block, a lane each. What most blocks hold none of is counted by a second look.
 struct Lanes {
   Floats sum, squares, min, max;
-  Words worst, negative, zero, half, float8, small;  // worst: the largest value's bits
+  Words negative, small;  // small: zero or subnormal
 };
 
 SONDE_WIDE void add_lanes(Lanes& into, const float* values, size_t count) {
@@ -39,29 +38,41 @@ SONDE_WIDE void add_lanes(Lanes& into, const float* values, size_t count) {
     Floats value;
     std::memcpy(&value, values + i, sizeof value);
     const Words bits = std::bit_cast<Words>(value) & 0x7fffffff;
-    const Floats size = std::bit_cast<Floats>(bits);
-    all.worst = bits > all.worst ? bits : all.worst;
     all.sum += value;
     all.squares += value * value;
     all.min = value < all.min ? value : all.min;
     all.max = value > all.max ? value : all.max;
     all.negative -= value < 0.0f;  // true is -1
-    all.zero -= size == 0.0f;
-    all.half -= size > kHalfMax;
-    all.float8 -= size > kFloat8Max;
-    all.small -= size < std::numeric_limits<float>::min();
+    all.small -= bits < 0x00800000;
   }
   into = all;
 }
 
-// One block of values, all of them finite unless `worst` says otherwise.
+SONDE_WIDE uint32_t count_zeros(const float* values, size_t count) {
+  uint32_t zeros = 0;
+  for (size_t i = 0; i < count; ++i) zeros += values[i] == 0;
+  return zeros;
+}
+
+SONDE_WIDE uint32_t count_beyond(const float* values, size_t count, float limit) {
+  uint32_t beyond = 0;
+  for (size_t i = 0; i < count; ++i) beyond += std::fabs(values[i]) > limit;
+  return beyond;
+}
+
+// Squares of large floats leave the float range.
+double sum_squares(const float* values, size_t count) {
+  double sum = 0;
+  for (size_t i = 0; i < count; ++i)
+    sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  return sum;
+}
+
+// One block of values. The sum is not finite when one of them is not.
 struct Block {
   float min = std::numeric_limits<float>::infinity(), max = -min;
-  int32_t worst = 0;
   double sum = 0, squares = 0;
-  uint32_t negative = 0, zero = 0, half = 0, float8 = 0, subnormal = 0;
-
-  bool is_finite() const { return worst < 0x7f800000; }
+  uint32_t negative = 0, small = 0;
 };
 
 Block count_block(const float* values, size_t count) {
@@ -77,47 +88,46 @@ Block count_block(const float* values, size_t count) {
       block.squares += static_cast<double>(all.squares[lane]);
       block.min = std::min(block.min, static_cast<float>(all.min[lane]));
       block.max = std::max(block.max, static_cast<float>(all.max[lane]));
-      block.worst = std::max(block.worst, static_cast<int32_t>(all.worst[lane]));
       block.negative += static_cast<uint32_t>(all.negative[lane]);
-      block.zero += static_cast<uint32_t>(all.zero[lane]);
-      block.half += static_cast<uint32_t>(all.half[lane]);
-      block.float8 += static_cast<uint32_t>(all.float8[lane]);
-      block.subnormal += static_cast<uint32_t>(all.small[lane]);
+      block.small += static_cast<uint32_t>(all.small[lane]);
     }
   }
   for (size_t i = even; i < count; ++i) {
     const float value = values[i];
-    const float size = std::fabs(value);
-    block.worst = std::max(block.worst, std::bit_cast<int32_t>(size));
     block.sum += static_cast<double>(value);
     block.squares += static_cast<double>(value) * static_cast<double>(value);
     block.min = std::min(block.min, value);
     block.max = std::max(block.max, value);
     block.negative += value < 0;
-    block.zero += value == 0;
-    block.half += size > kHalfMax;
-    block.float8 += size > kFloat8Max;
-    block.subnormal += size < std::numeric_limits<float>::min();
+    block.small += std::fabs(value) < std::numeric_limits<float>::min();
   }
   return block;
 }
 
-void add_finite(Stats& stats, Block block, const float* values, size_t count) {
-  if (!std::isfinite(block.squares)) {  // squares of large floats leave the float range
-    block.squares = 0;
-    for (size_t i = 0; i < count; ++i)
-      block.squares += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-  }
-  stats.sum += block.sum;
-  stats.squares += block.squares;
+// Of a block in which all values are finite.
+void add_finite(Stats& stats, const Block& block, const float* values, size_t count) {
+  const uint32_t zero = block.small > 0 ? count_zeros(values, count) : 0;
+  const float largest = std::max(-block.min, block.max);
+  if (largest > kFloat8Max) stats.beyond_fp8 += count_beyond(values, count, kFloat8Max);
+  if (largest > kHalfMax) stats.beyond_fp16 += count_beyond(values, count, kHalfMax);
+  if (largest > kBfloatMax) stats.beyond_bf16 += count_beyond(values, count, kBfloatMax);
+  stats.sum += std::isfinite(block.sum)
+                   ? block.sum
+                   : std::accumulate(values, values + count, 0.0);  // left the float range
+  stats.squares += std::isfinite(block.squares) ? block.squares : sum_squares(values, count);
   stats.min = std::min<double>(stats.min, static_cast<double>(block.min));
   stats.max = std::max<double>(stats.max, static_cast<double>(block.max));
   stats.negative += block.negative;
-  stats.zero += block.zero;
-  stats.positive += static_cast<double>(count) - block.negative - block.zero;
-  stats.beyond_fp16 += block.half;
-  stats.beyond_fp8 += block.float8;
-  stats.subnormal += block.subnormal - block.zero;
+  stats.zero += zero;
+  stats.positive += static_cast<double>(count) - block.negative - zero;
+  stats.subnormal += block.small - zero;
+}
+
+SONDE_WIDE bool are_finite(const float* values, size_t count) {
+  int32_t bad = 0;
+  for (size_t i = 0; i < count; ++i)
+    bad |= (std::bit_cast<int32_t>(values[i]) & 0x7f800000) == 0x7f800000;
+  return bad == 0;
 }
 
 void add_any(Stats& stats, float value) {
@@ -130,51 +140,98 @@ void add_any(Stats& stats, float value) {
   }
 }
 
-void add_block(Stats& stats, const float* values, size_t count, bool with_histogram) {
+// Exponents of floats as they are stored, 0 to 255. Four tables: a counter that was just written is
+// slow to read.
+struct Exponents {
+  std::array<std::array<uint32_t, 256>, 4> tables{};
+
+  void add(const float* values, size_t count) {
+    const auto bucket = [&](size_t i) { return std::bit_cast<uint32_t>(values[i]) >> 23 & 0xff; };
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+      ++tables[0][bucket(i)];
+      ++tables[1][bucket(i + 1)];
+      ++tables[2][bucket(i + 2)];
+      ++tables[3][bucket(i + 3)];
+    }
+    for (; i < count; ++i) ++tables[0][bucket(i)];
+  }
+
+  // Subnormal values are in the first bucket, zeros nowhere.
+  void fold_into(Stats& stats) const {
+    for (size_t stored = 0; stored < 255; ++stored) {  // 255: NaN and infinity
+      uint32_t count = 0;
+      for (const auto& table : tables) count += table[stored];
+      if (stored == 0) count -= static_cast<uint32_t>(stats.zero);
+      const int bucket = std::clamp(static_cast<int>(stored) - 127 - kFirstExponent, 0,
+                                    static_cast<int>(kBuckets) - 1);
+      stats.exponents[static_cast<size_t>(bucket)] += count;
+    }
+  }
+};
+
+void add_block(Stats& stats, const float* values, size_t count, Exponents* exponents) {
   stats.size += static_cast<double>(count);
   const Block block = count_block(values, count);
-  if (block.is_finite()) {
+  if (std::isfinite(block.sum) || are_finite(values, count)) {
     add_finite(stats, block, values, count);
   } else {
     for (size_t i = 0; i < count; ++i) add_any(stats, values[i]);
   }
-  if (!with_histogram) return;
-  for (size_t i = 0; i < count; ++i) {
-    const int exponent = static_cast<int>(std::bit_cast<uint32_t>(values[i]) >> 23 & 0xff) - 127;
-    if (exponent == 128 || values[i] == 0) continue;
-    const int bucket = std::clamp(exponent - kFirstExponent, 0, static_cast<int>(kBuckets) - 1);
-    ++stats.exponents[static_cast<size_t>(bucket)];
-  }
+  if (exponents) exponents->add(values, count);
 }
 
-template <class T, class Convert>
-void add_converted(Stats& stats, const T* values, size_t count, bool with_histogram,
-                   Convert convert) {
-  std::array<float, kBlock> block;
-  for (size_t at = 0; at < count; at += kBlock) {
-    const size_t n = std::min(kBlock, count - at);
-    for (size_t i = 0; i < n; ++i) block[i] = convert(values[at + i]);
-    add_block(stats, block.data(), n, with_histogram);
+SONDE_WIDE void widen_bfloat16(float* into, const uint16_t* values, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    into[i] = std::bit_cast<float>(static_cast<uint32_t>(values[i]) << 16);
+}
+
+// Without branches, so that many go at once.
+SONDE_WIDE void widen_float16(float* into, const uint16_t* values, size_t count) {
+  constexpr uint32_t kExponent = 0x7c00u << 13;
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t bits = values[i];
+    const uint32_t shifted = (bits & 0x7fff) << 13;
+    const uint32_t exponent = shifted & kExponent;
+    const uint32_t normal = shifted + (112u << 23) + (exponent == kExponent ? 112u << 23 : 0);
+    // A subnormal half is a normal float: let the subtraction find its exponent.
+    const float subnormal =
+        std::bit_cast<float>(shifted + (113u << 23)) - std::bit_cast<float>(113u << 23);
+    const uint32_t size = exponent == 0 ? std::bit_cast<uint32_t>(subnormal) : normal;
+    into[i] = std::bit_cast<float>(size | (bits & 0x8000) << 16);
   }
 }
 
 // float64 beyond float32's range would look infinite: counted as it is.
-void add_doubles(Stats& stats, const double* values, size_t count, bool with_histogram) {
+void add_beyond(Stats& stats, double value) {
+  ++stats.size;
+  ++(value < 0 ? stats.negative : stats.positive);
+  stats.min = std::min(stats.min, value);
+  stats.max = std::max(stats.max, value);
+  ++stats.beyond_fp16;
+  ++stats.beyond_bf16;
+  ++stats.beyond_fp8;
+}
+
+void add_doubles(Stats& stats, const double* values, size_t count, Exponents* exponents) {
+  std::array<float, kBlock> block;
+  size_t kept = 0;
   for (size_t i = 0; i < count; ++i) {
-    const double value = values[i];
-    const auto narrow = static_cast<float>(value);
-    if (std::isfinite(value) && !std::isfinite(narrow)) {
-      ++stats.size;
-      ++(value < 0 ? stats.negative : stats.positive);
-      stats.min = std::min(stats.min, value);
-      stats.max = std::max(stats.max, value);
-      ++stats.beyond_fp16;
-      ++stats.beyond_bf16;
-      ++stats.beyond_fp8;
+    block[kept] = static_cast<float>(values[i]);
+    if (std::isinf(block[kept]) && std::isfinite(values[i])) {
+      add_beyond(stats, values[i]);
     } else {
-      add_block(stats, &narrow, 1, with_histogram);
+      ++kept;
     }
   }
+  if (kept > 0) add_block(stats, block.data(), kept, exponents);
+}
+
+// `add` takes a block of at most kBlock values.
+template <class T, class Add>
+void in_blocks(const void* data, size_t count, Add add) {
+  const auto* values = static_cast<const T*>(data);
+  for (size_t at = 0; at < count; at += kBlock) add(values + at, std::min(kBlock, count - at));
 }
 
 }  // namespace
@@ -195,25 +252,64 @@ std::array<double, 8> Stats::numbers() const {
 
 Stats count_values(const void* data, size_t count, Element type, bool with_histogram) {
   Stats stats;
+  Exponents tables;
+  Exponents* const exponents = with_histogram ? &tables : nullptr;
+  const auto widened = [&](auto widen) {
+    in_blocks<uint16_t>(data, count, [&](const uint16_t* values, size_t n) {
+      std::array<float, kBlock> block;
+      widen(block.data(), values, n);
+      add_block(stats, block.data(), n, exponents);
+    });
+  };
   switch (type) {
     case Element::kBfloat16:
-      add_converted(stats, static_cast<const uint16_t*>(data), count, with_histogram,
-                    event::bfloat16_to_float);
+      widened(widen_bfloat16);
       break;
     case Element::kFloat16:
-      add_converted(stats, static_cast<const uint16_t*>(data), count, with_histogram,
-                    event::half_to_float);
+      widened(widen_float16);
       break;
     case Element::kFloat32:
-      for (size_t at = 0; at < count; at += kBlock)
-        add_block(stats, static_cast<const float*>(data) + at, std::min(kBlock, count - at),
-                  with_histogram);
+      in_blocks<float>(data, count, [&](const float* values, size_t n) {
+        add_block(stats, values, n, exponents);
+      });
       break;
     case Element::kFloat64:
-      add_doubles(stats, static_cast<const double*>(data), count, with_histogram);
+      in_blocks<double>(data, count, [&](const double* values, size_t n) {
+        add_doubles(stats, values, n, exponents);
+      });
       break;
   }
+  if (exponents) exponents->fold_into(stats);
   return stats;
+}
+
+bool has_bad(const void* data, size_t count, Element type) {
+  bool is_bad = false;
+  const auto look = [&](bool is_finite) { is_bad = is_bad || !is_finite; };
+  const auto widened = [&](auto widen) {
+    in_blocks<uint16_t>(data, count, [&](const uint16_t* values, size_t n) {
+      std::array<float, kBlock> block;
+      widen(block.data(), values, n);
+      look(are_finite(block.data(), n));
+    });
+  };
+  switch (type) {
+    case Element::kBfloat16:
+      widened(widen_bfloat16);
+      break;
+    case Element::kFloat16:
+      widened(widen_float16);
+      break;
+    case Element::kFloat32:
+      look(are_finite(static_cast<const float*>(data), count));
+      break;
+    case Element::kFloat64: {
+      const auto* values = static_cast<const double*>(data);
+      look(std::all_of(values, values + count, [](double value) { return std::isfinite(value); }));
+      break;
+    }
+  }
+  return is_bad;
 }
 
 }  // namespace sonde::python

@@ -27,5 +27,7 @@ struct Stats {
 enum class Element { kFloat32, kFloat64, kFloat16, kBfloat16 };
 
 Stats count_values(const void* data, size_t count, Element type, bool with_histogram);
+// Whether one of the values is NaN or infinite.
+bool has_bad(const void* data, size_t count, Element type);
 
 }  // namespace sonde::python

@@ -171,8 +171,8 @@ void bind_writer(nb::module_& m) {
             WriterOptions made =
                 options(flush_interval_s, max_buffer_bytes, drop_when_full, filename_suffix,
                         purge_step, source, create_now, whole_second_header);
-            if (auto local = writer::local_folder(folder); !local)
-              throw nb::value_error(local.error().text.c_str());
+            const auto good = writer::check_folder(folder);
+            if (!good) throw nb::value_error(good.error().text.c_str());
             const Unlocked unlocked;
             new (self) PyWriter(folder, std::move(made));
           },

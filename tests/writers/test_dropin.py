@@ -29,7 +29,7 @@ def test_one_encoding_a_tag_read_by_the_originals(tmp_path):
     assert ours[".", "x"].values.tolist() == values and ours[".", "y"].values.tolist() == [0.1]
 
 
-@pytest.mark.parametrize("scheme", ["s3", "gs", "hdfs", "az"])
+@pytest.mark.parametrize("scheme", ["hdfs", "abfs", "ftp"])
 def test_other_schemes_are_refused_and_make_no_folder(tmp_path, monkeypatch, scheme):
     monkeypatch.chdir(tmp_path)
     for make in (sonde.Writer, sonde.SummaryWriter, sonde.summary.create_file_writer):
@@ -120,3 +120,41 @@ def test_records_of_the_stand_in_are_read(tmp_path):
     w.close()
     log = sonde.load(tmp_path)
     assert log[".", "a"].values.tolist() == [2.0] and not log.damage
+
+
+def test_messages_of_the_stand_in():
+    from sonde import _patch
+
+    made = _patch._stand_ins("tensorboardX")
+    event = made["tensorboardX.proto.event_pb2"].Event(step=3)
+    assert made["tensorboardX"].proto.event_pb2.Event.FromString(event.SerializeToString()).step == 3
+    with pytest.raises(ImportError, match="install tensorboardX or tensorboard"):
+        _patch._no_message("event_pb2")
+
+
+def test_spawned_workers_are_patched_when_asked(tmp_path):
+    """The hook is a line in site-packages that python -m sonde patch writes; here in a folder of the test's own."""
+    from sonde import _patch
+
+    (tmp_path / "sonde_patch.pth").write_text(_patch._HOOK)
+    code = f"""
+        import site, sys
+        site.addsitedir({str(tmp_path)!r})
+        print("sonde" in sys.modules and bool(sys.modules["sonde._patch"]._undo))
+    """
+    for value, expected in (("1", "True"), ("0", "False"), ("", "False")):
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "SONDE_PATCH": value}
+        run = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)], env=environment, capture_output=True, text=True, check=True
+        )
+        assert run.stdout.strip() == expected, run.stderr
+
+
+def test_patch_hands_the_variable_to_children(monkeypatch):
+    monkeypatch.delenv("SONDE_PATCH", raising=False)
+    sonde.patch()
+    try:
+        assert os.environ["SONDE_PATCH"] == "1"
+    finally:
+        sonde._patch.unpatch()
+    assert "SONDE_PATCH" not in os.environ

@@ -65,7 +65,9 @@ def test_demo_fills_every_dashboard(demo):
     assert len(accuracy) == 6 and max(accuracy) > 0.9 > min(accuracy)  # it has learned, and the rates differ
     import numpy as np
 
-    assert all(np.isfinite(s.values).all() for s in log.values() if s.is_scalar)
+    # One run goes wrong on purpose, for the page Numerics.
+    wrong = {run for (run, _), s in log.items() if s.is_scalar and not np.isfinite(s.values).all()}
+    assert wrong == {"moons/naive_loss"}
     assert not log.damage
     assert (demo / "alerts.yaml").is_file() and (demo / "rollouts/console.log").read_text().count("\n") > 10
     rows = [json.loads(line) for line in (demo / "rollouts/tables/rollouts.jsonl").read_text().splitlines()]

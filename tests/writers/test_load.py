@@ -60,6 +60,19 @@ def test_hyperparameters_and_metrics(logs):
     assert sonde.load(logs, runs="none").hparams()["run"].tolist() == []
 
 
+def test_sessions_named_by_the_time_belong_to_the_run_above(tmp_path):
+    for name, lr in (("a", 0.1), ("b", 0.2)):
+        with sonde.SummaryWriter(tmp_path / name) as writer:
+            writer.add_scalar("val/loss", lr * 10, 5)
+            writer.add_hparams({"lr": lr}, {"best": lr})
+    table = sonde.load(tmp_path).hparams(metrics=["val/loss", "best"])
+    assert table["run"].tolist() == ["a", "b"] and table["lr"].tolist() == [0.1, 0.2]
+    assert table["val/loss"] == pytest.approx([1, 2]) and table["best"] == pytest.approx([0.1, 0.2])
+    with sonde.SummaryWriter(tmp_path / "a") as writer:  # two of them: neither speaks for the run
+        writer.add_hparams({"lr": 0.3}, {"best": 1}, run_name="1700000000.25")
+    assert len([run for run in sonde.load(tmp_path).hparams()["run"] if run.startswith("a/")]) == 2
+
+
 def test_damaged_hyperparameters_are_none():
     from sonde._hparam_values import session_start
 
