@@ -1,4 +1,5 @@
 import {svelte} from '@sveltejs/vite-plugin-svelte';
+import {writeFileSync} from 'node:fs';
 import {basename, dirname} from 'node:path';
 import type {Plugin} from 'vite';
 import {defineConfig} from 'vitest/config';
@@ -80,16 +81,36 @@ function firstFiles(): Plugin & {readonly nameOf: (id: string) => string | null}
 }
 const first = firstFiles();
 
+/** Lists the packages that left code in the page, beside the folder of the page: tools/components.py compares it with
+ *  what the bill of materials names. */
+function packagesInside(): Plugin {
+  return {
+    name: 'packages-inside',
+    writeBundle({dir = ''}, bundle) {
+      const inside = new Set<string>();
+      for (const chunk of Object.values(bundle)) {
+        if (chunk.type !== 'chunk') continue;
+        for (const [id, module] of Object.entries(chunk.modules)) {
+          const name = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1];
+          if (name !== undefined && module.renderedLength > 0) inside.add(name);
+        }
+      }
+      writeFileSync(`${dir}.packages.json`, JSON.stringify([...inside].sort()));
+    },
+  };
+}
+
 // base './' and no inlined assets: the page works behind any path prefix and under its strict CSP.
 export default defineConfig({
   base: './',
-  plugins: [svelte(), soonNeeded(), first],
+  plugins: [svelte(), soonNeeded(), first, packagesInside()],
   build: {
     target: 'es2023',
     assetsInlineLimit: 0,
     modulePreload: {polyfill: false},
     chunkSizeWarningLimit: 900,
     rolldownOptions: {
+      checks: {bundlerTimings: false}, // says where a slow machine spent its time, in the middle of ./run
       output: {
         codeSplitting: {
           groups: [

@@ -14,6 +14,7 @@ export default defineConfig({
       fileName: () => 'report.js',
       cssFileName: 'report',
     },
+    rolldownOptions: {checks: {bundlerTimings: false}},
     emptyOutDir: true,
   },
 });

@@ -189,7 +189,7 @@ test(
       "the sidecar",
     );
     await mine.hover();
-    await mine.getByRole("button", { name: "More of this chart" }).click();
+    await mine.getByRole("button", { name: "More actions" }).click();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page
@@ -218,7 +218,7 @@ test(
       true,
       "the chart is large",
     );
-    await mine.getByRole("button", { name: "More of this chart" }).click();
+    await mine.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitemcheckbox", { name: "Log y axis" }).click();
     await mine.getByText(/· log/).waitFor();
     const box = await plot.boundingBox();
@@ -228,9 +228,9 @@ test(
       steps: 4,
     });
     await page.mouse.up();
-    await mine.getByRole("button", { name: "Show everything" }).click();
+    await mine.getByRole("button", { name: "Reset zoom" }).click();
     await eventually(
-      () => mine.getByRole("button", { name: "Show everything" }).count(),
+      () => mine.getByRole("button", { name: "Reset zoom" }).count(),
       0,
       "the whole is shown",
     );
@@ -275,7 +275,7 @@ test("mesh: every step, points and triangles of the data, PLY download", async (
   if (faces > 0)
     await first.getByText(new RegExp(`${faces} triangles`)).waitFor();
   await first.hover();
-  await first.getByRole("button", { name: "More of this object" }).click();
+  await first.getByRole("button", { name: "More actions" }).click();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("menuitem", { name: /PLY/ }).click(),

@@ -335,7 +335,7 @@ test(
     await ready(page);
     for (const shut of [
       () => page.keyboard.press("Escape"),
-      () => page.getByRole("button", { name: "Close the runs" }).click(),
+      () => page.getByRole("button", { name: "Close the run list" }).click(),
     ]) {
       await page.getByRole("button", { name: "Show runs" }).click();
       await page.locator(".sheet").waitFor();

@@ -56,7 +56,7 @@ const segment = (page, name) =>
 const filter = (page, text) =>
   page.getByRole("textbox", { name: "Filter tags" }).fill(text);
 const menu = async (here, page, role, name) => {
-  await here.getByRole("button", { name: "More of this card" }).click();
+  await here.getByRole("button", { name: "More actions" }).click();
   await page.getByRole(role, { name }).click();
 };
 const hover = async (page, here, x, y) => {

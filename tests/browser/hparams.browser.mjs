@@ -1,5 +1,5 @@
-// The hyper-parameter page used as a person would: values on screen against the server's table, filters,
-// brushes, order, export, curves, importance, and runs that never logged any hyper-parameter.
+// The hyperparameter page used as a person would: values on screen against the server's table, filters,
+// brushes, order, export, curves, importance, and runs that never logged any hyperparameter.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeRun } from "./events.mjs";
@@ -47,7 +47,7 @@ async function ready(page) {
   await settled(page);
 }
 
-/** Sixty trials named by their values, none of which logged hyper-parameters; acc depends on lr alone. */
+/** Sixty trials named by their values, none of which logged hyperparameters; acc depends on lr alone. */
 let named;
 function sweep() {
   if (named !== undefined) return named;
@@ -508,7 +508,7 @@ test(
   { dark: true },
 );
 
-test("hparams: no hyper-parameters is said in words", async ({
+test("hparams: no hyperparameters is said in words", async ({
   page,
   open,
 }) => {
@@ -516,7 +516,7 @@ test("hparams: no hyper-parameters is said in words", async ({
   writeRun(logs, "one", [[0, { loss: 1 }]]);
   await open(logs, "#hparams");
   await page
-    .getByText(/hyper-parameter|config/i)
+    .getByText(/hyper-?parameter|config/i)
     .first()
     .waitFor();
   equal(await axe(page), [], "accessibility");

@@ -212,7 +212,7 @@ test("images: difference of two steps in numbers", "images", async (page) => {
     await page.getByRole("application").first().waitFor();
   }
   await segment(page, "Difference");
-  await page.getByRole("radio", { name: "Size", exact: true }).click();
+  await page.getByRole("radio", { name: "Magnitude", exact: true }).click();
   await page.getByRole("region", { name: "|A − B|" }).waitFor();
 });
 
@@ -296,7 +296,7 @@ test("histograms: the table has every step", "histograms", async (page) => {
   });
   await page.getByRole("textbox", { name: "Filter tags" }).fill(`^${tag}$`);
   const here = card(page, `${tag} of tf2_histograms/train`);
-  await here.getByRole("button", { name: "More of this card" }).click();
+  await here.getByRole("button", { name: "More actions" }).click();
   await page.getByRole("menuitemcheckbox", { name: "Show as table" }).click();
   await eventually(() => here.locator("tbody tr").count(), all.length, "rows");
 });
@@ -611,7 +611,7 @@ test(
     );
     await page.reload();
     await card(page, "Mine: Epochs")
-      .getByRole("button", { name: "More of this chart" })
+      .getByRole("button", { name: "More actions" })
       .click();
     await page.getByRole("menuitem", { name: "Remove Epochs" }).click();
     await card(page, "Mine: Epochs").waitFor({ state: "detached" });

@@ -156,7 +156,7 @@ test("a broken picture says what is wrong with it", async ({ page, open }) => {
   const here = card(page, "bad of one");
   await here.getByText("No bytes were written").waitFor();
   equal(
-    await here.getByRole("button", { name: "Save the bytes" }).count(),
+    await here.getByRole("button", { name: "Download the raw data" }).count(),
     0,
     "nothing to save",
   );
@@ -164,7 +164,7 @@ test("a broken picture says what is wrong with it", async ({ page, open }) => {
   await here.getByText("not an image of a known kind").waitFor();
   const [file] = await Promise.all([
     page.waitForEvent("download"),
-    here.getByRole("button", { name: "Save the bytes" }).click(),
+    here.getByRole("button", { name: "Download the raw data" }).click(),
   ]);
   equal(file.suggestedFilename(), "bad_2.bin", "name of the saved bytes");
   await at(page, 1);
@@ -341,7 +341,7 @@ test(
     await at(page, 1);
     await broken.getByRole("button", { name: "Play" }).click();
     await broken.getByText("The browser cannot play its bytes").waitFor();
-    await broken.getByRole("button", { name: "Save the bytes" }).waitFor();
+    await broken.getByRole("button", { name: "Download the raw data" }).waitFor();
     await here.getByRole("button", { name: "Play" }).click();
     await here.getByRole("button", { name: "Pause" }).waitFor();
     await at(page, 0);

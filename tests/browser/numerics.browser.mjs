@@ -10,6 +10,7 @@ import {
   temporary,
   test,
 } from "./harness.mjs";
+import { writeRun } from "./events.mjs";
 
 let own;
 function logdir() {
@@ -117,4 +118,104 @@ test("numerics: every pane, by keyboard", async ({ page, open }) => {
     .getByRole("region", { name: "Execution timeline" })
     .getByText("RealDiv")
     .waitFor();
+});
+
+let job;
+/** Two ranks of a PyTorch job; the loss of the second is no number from step 6 on. */
+function ranks() {
+  if (job !== undefined) return job;
+  job = temporary();
+  cpSync(join(ROOT, "tests/data/numerics/ranks"), join(job, "job"), {
+    recursive: true,
+  });
+  writeRun(
+    job,
+    "job/rank1",
+    Array.from({ length: 9 }, (_, step) => [
+      step,
+      { loss: step < 6 ? 1 : NaN },
+    ]),
+  );
+  return job;
+}
+
+test("numerics: ranks lie side by side, another recording op by op", async ({
+  page,
+  open,
+}) => {
+  await open(ranks(), "#numerics");
+  const map = page.getByRole("region", { name: "Health map" });
+  await map.getByText("rank 1").first().waitFor();
+  const rows = await map.locator(".row").count();
+  equal(await map.locator(".strip").count(), 2 * rows, "strips of two ranks");
+  equal(
+    await map.locator(".strip:first-child rect.wrong").count(),
+    0,
+    "the first rank is well",
+  );
+  await map.getByRole("radio", { name: "Gradients beside" }).click();
+  await eventually(
+    async () =>
+      (await map.locator("button.name").allInnerTexts()).slice(0, 2).join(),
+    "0,0/grad",
+    "a gradient below its output",
+  );
+  await map.getByRole("radio", { name: "Saturation" }).click();
+  await page.getByRole("button", { name: /Beside/ }).click();
+  await page.getByRole("option", { name: "job/rank1" }).click();
+  const compare = page.getByRole("region", {
+    name: "Two recordings, op by op",
+  });
+  await compare.getByText(/^First difference/).waitFor();
+  await compare.locator("tbody button").first().click();
+  await page
+    .getByRole("region", { name: "Graph structure" })
+    .getByText("backward", { exact: false })
+    .first()
+    .waitFor();
+  equal(await axe(page), [], "accessibility");
+});
+
+test("numerics: alerts by keyboard", async ({ page, open }) => {
+  await open(ranks(), "#numerics");
+  await page.getByRole("button", { name: /Recording/ }).click();
+  await page.getByRole("option", { name: "job/rank1" }).click();
+  const alerts = page.getByRole("listbox", { name: "Alerts" });
+  await alerts.getByRole("option").first().focus();
+  await page.keyboard.press("ArrowDown");
+  await eventually(
+    () => page.evaluate(() => document.activeElement?.id),
+    "num-alert-1",
+    "the second alert has the focus",
+  );
+  const op = await alerts
+    .getByRole("option")
+    .nth(1)
+    .locator(".mono")
+    .innerText();
+  await page.keyboard.press("Enter");
+  await page
+    .getByRole("region", { name: "Graph structure" })
+    .getByText(op, { exact: true })
+    .first()
+    .waitFor();
+});
+
+test("numerics: from a curve's NaN to the tensors of that step, and back", async ({
+  page,
+  open,
+}) => {
+  await open(ranks(), "#timeseries");
+  await page
+    .getByRole("button", { name: /is no number at step 6/ })
+    .click();
+  const tensors = page.getByRole("region", { name: "Graph executions" });
+  await tensors.getByRole("button", { name: /^Step 6/ }).waitFor();
+  await eventually(
+    async () => (await tensors.getByText("step 6").count()) > 3,
+    true,
+    "tensors of that step",
+  );
+  await page.getByRole("button", { name: "Curves at step 6" }).click();
+  await page.getByRole("button", { name: /is no number at step 6/ }).waitFor();
 });

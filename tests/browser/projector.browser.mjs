@@ -300,7 +300,7 @@ test(
     await search.fill("^item (1|2)$");
     await page.getByText("2 selected", { exact: true }).first().waitFor();
     await search.fill("(");
-    await page.getByText("This regular expression cannot be read.").waitFor();
+    await page.getByText("Not a valid regular expression.").waitFor();
     await search.fill("^(red)$");
     await page.getByRole("button", { name: "Isolate 40" }).click();
     await ready(page, 40);

@@ -118,7 +118,7 @@ test('run table: last value and other columns equal the data, sorting by them', 
   });
 });
 
-test('hyper-parameters: columns, filter, groups and colours', async ({page, open}) => {
+test('hyperparameters: columns, filter, groups and colours', async ({page, open}) => {
   await open(corpus('hparams_grid'));
   await page.locator('#app [data-chart=ready]').first().waitFor();
   await settled(page);
@@ -145,7 +145,7 @@ test('hyper-parameters: columns, filter, groups and colours', async ({page, open
   await group(page, 'optimizer');
   await eventually(() => groupRows(page), ['adam 8', 'sgd 8'], 'groups');
   await group(page, 'num_units');
-  await eventually(async () => (await groupRows(page)).length, 4, 'groups of two hyper-parameters');
+  await eventually(async () => (await groupRows(page)).length, 4, 'groups of two hyperparameters');
 });
 
 test('groups by regular expression: centre and every band equal the reference', async ({page, open}) => {

@@ -346,7 +346,7 @@ test('trace: tracks are filtered, found by Ctrl P, folded all at once; processes
   await page.getByRole('textbox', {name: 'Filter tracks'}).fill('stream');
   await eventually(names, ['device', 'stream 7'], 'filtered');
   await page.getByRole('textbox', {name: 'Filter tracks'}).fill('');
-  await more(page, 'Fold all processes');
+  await more(page, 'Collapse all processes');
   await eventually(names, ['trainer', 'device'], 'folded');
   await page.locator('.stage').first().focus();
   await page.keyboard.press('Control+p');
@@ -362,7 +362,7 @@ test('trace: tracks are filtered, found by Ctrl P, folded all at once; processes
   equal(await axe(page), [], 'accessibility');
   await page.keyboard.press('Enter');
   await eventually(async () => (await names()).includes('loader'), true, 'its process is open');
-  await more(page, 'Unfold all processes');
+  await more(page, 'Expand all processes');
   await eventually(async () => (await names()).length, 6, 'unfolded');
   // A long process scrolled away still says its name.
   await opened(open, page, {session: TF});
@@ -386,7 +386,7 @@ test('trace: totals by track, process, category and argument are those of the se
     const rows = page.locator('.drawer tbody tr');
     await eventually(
       async () => (await rows.locator('td:first-child').allInnerTexts()).map(plain),
-      wanted.rows.map(row => (row.name === '' ? 'without it' : row.name)),
+      wanted.rows.map(row => (row.name === '' ? '(none)' : row.name)),
       `rows by ${by}`,
     );
     await eventually(
@@ -439,7 +439,7 @@ test('trace: call stacks from the bottom, from a pivot, without frames', async (
     .locator('.picked')
     .getByText(/^step ·/)
     .waitFor();
-  const without = await asked(() => page.getByRole('button', {name: 'Leave the frame out'}).click());
+  const without = await asked(() => page.getByRole('button', {name: 'Remove the frame'}).click());
   check(
     !without.nodes.some(node => node.name === 'step') &&
       without.nodes.some(node => node.name === 'forward' && node.parent === 0),
@@ -557,9 +557,9 @@ test('trace: notes with text and colour are listed, in the link, and go away', a
 test('trace: the palette knows the viewer; keys by their place', async ({page, open}) => {
   await opened(open, page);
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox').fill('>fold all');
+  await page.getByRole('combobox').fill('>collapse all');
   await page
-    .getByRole('option', {name: /Fold all processes/})
+    .getByRole('option', {name: /Collapse all processes/})
     .first()
     .click();
   await eventually(async () => (stateOf(page).fold ?? []).length, 2, 'folded by the palette');
@@ -573,7 +573,7 @@ test('trace: the palette knows the viewer; keys by their place', async ({page, o
   // On a French keyboard the key of W writes z.
   await page.locator('.stage').first().focus();
   await page.keyboard.press('?');
-  await page.getByRole('radio', {name: 'where QWERTY has them'}).click();
+  await page.getByRole('radio', {name: 'the positions (QWERTY)'}).click();
   await page.keyboard.press('Escape');
   await eventually(async () => typeof stateOf(page).t1, 'number', 'place');
   const before = stateOf(page);

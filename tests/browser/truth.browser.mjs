@@ -107,6 +107,24 @@ test("truth 1: what is no event file is counted, and where it can be seen is sai
   await page.getByRole("row", { name: /2026_11_15.*capture/ }).waitFor();
 });
 
+test("truth 1: a damaged file is called damaged, not empty", async ({
+  page,
+  open,
+}) => {
+  const dir = temporary();
+  writeFileSync(
+    join(dir, "events.out.tfevents.1.host"),
+    "these are no records ".repeat(40),
+  );
+  await open(dir);
+  await page.getByText("damaged, 840 B unreadable").waitFor();
+  await page.goto(`${page.url().split("#")[0]}#files`);
+  await page
+    .getByRole("table")
+    .getByText("1 damaged region", { exact: true })
+    .waitFor();
+});
+
 test("truth 1: debugger dumps are counted", async ({ page, open }) => {
   const dir = temporary();
   for (const kind of ["metadata", "execution"])

@@ -87,6 +87,29 @@ test("truth 8: a chart has the display name of its tag, and the tag behind it", 
 
 // 10. Names and numbers -----------------------------------------------------------------------------------------------
 
+/** The text of each name that lies inside its cell: what is under an ellipsis cannot be read. */
+const readable = (page) =>
+  page.locator("[role=treegrid] [data-row] .mid").evaluateAll((names) =>
+    names.map((name) => {
+      const cell = name.getBoundingClientRect();
+      const walker = document.createTreeWalker(name, NodeFilter.SHOW_TEXT);
+      let text = "";
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const part = node.parentElement;
+        const holder = part.getBoundingClientRect();
+        const cut = part.scrollWidth > part.clientWidth ? 6 : 0;
+        const right = Math.min(holder.right - cut, cell.right) + 0.5;
+        for (let i = 0; i < node.length; i++) {
+          const range = document.createRange();
+          range.setStart(node, i);
+          range.setEnd(node, i + 1);
+          if (range.getBoundingClientRect().right <= right) text += node.data[i];
+        }
+      }
+      return text;
+    }),
+  );
+
 test("truth 10: names that are cut still differ, and a wider column is remembered", async ({
   page,
   open,
@@ -101,26 +124,7 @@ test("truth 10: names that are cut still differ, and a wider column is remembere
       );
   await open(dir);
   await ready(page, "loss");
-  /** The text of each name that lies inside its cell. */
-  const seen = () =>
-    page.locator("[role=treegrid] [data-row] .mid").evaluateAll((names) =>
-      names.map((name) => {
-        const walker = document.createTreeWalker(name, NodeFilter.SHOW_TEXT);
-        let text = "";
-        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-          const holder = node.parentElement.getBoundingClientRect();
-          for (let i = 0; i < node.length; i++) {
-            const range = document.createRange();
-            range.setStart(node, i);
-            range.setEnd(node, i + 1);
-            const box = range.getBoundingClientRect();
-            if (box.right <= holder.right - 6) text += node.data[i];
-          }
-        }
-        return text;
-      }),
-    );
-  const names = await seen();
+  const names = await readable(page);
   equal(names.length, 6, "runs");
   equal(new Set(names).size, 6, `what can be read: ${names.join(", ")}`);
   check(!names[0].includes("projects"), "the common folder is dropped");
@@ -135,6 +139,25 @@ test("truth 10: names that are cut still differ, and a wider column is remembere
   await page.reload();
   await ready(page, "loss");
   equal(await width(), wide, "the column after a reload");
+});
+
+test("truth 10: names that differ in their middle and at their end can be told apart", async ({
+  page,
+  open,
+}) => {
+  const dir = temporary();
+  for (let seed = 0; seed < 12; seed++)
+    for (const lr of ["0.1", "0.003"])
+      writeRun(
+        dir,
+        `sweep/resnet50_imagenet_lr${lr}_wd0.0001_seed${seed}`,
+        [0, 1].map((step) => [step, { "val/loss": 1, "val/accuracy": 0.5 }]),
+      );
+  await open(dir);
+  await ready(page, "val/loss");
+  await page.locator("[role=treegrid] [data-row]").nth(20).waitFor();
+  const names = await readable(page);
+  equal(new Set(names).size, names.length, names.join(", "));
 });
 
 test("truth 10: the run table takes Keras' epoch columns before evaluation_*, and −0.00846 is not −0", async ({

@@ -1,5 +1,5 @@
 // What-If used as a person would: examples on the scatter, the editor, thresholds, worst slices, strategies, features.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import { join } from "node:path";
 import {
@@ -9,6 +9,7 @@ import {
   equal,
   eventually,
   passes,
+  settled,
   temporary,
   test as register,
 } from "./harness.mjs";
@@ -71,18 +72,25 @@ const pageOf = (page, name) =>
 
 test("an example is picked on the scatter, edited, compared with its counterfactual, restored by its link", async (page, rows) => {
   const box = await page.locator("[data-points] canvas").first().boundingBox();
-  await page.mouse.move(box.x + box.width / 2, box.y + box.height * 0.7);
-  for (let dx = 0; dx < 300; dx += 3) {
-    await page.mouse.move(box.x + box.width / 2 + dx, box.y + box.height * 0.7);
-    if (
-      (await page.locator("[data-hover]").getAttribute("data-hover")) !== "-1"
-    )
-      break;
-  }
-  const hovered = Number(
+  let hovered = -1;
+  // Again and again: the points may not have been laid out yet.
+  await passes(async () => {
+    for (let dx = 0; dx < 300 && hovered < 0; dx += 3) {
+      await page.mouse.move(
+        box.x + box.width / 2 + dx,
+        box.y + box.height * 0.7,
+      );
+      hovered = Number(
+        await page.locator("[data-hover]").getAttribute("data-hover"),
+      );
+    }
+    check(hovered >= 0, "no point was found under the pointer");
+  });
+  // What was under the pointer a frame ago may not be there now.
+  await settled(page);
+  hovered = Number(
     await page.locator("[data-hover]").getAttribute("data-hover"),
   );
-  check(hovered >= 0, "no point was found under the pointer");
   await page.mouse.down();
   await page.mouse.up();
   await eventually(
@@ -144,7 +152,7 @@ test("the slice that is failed on purpose is the first of the worst; slicing by 
     close(parseFloat(cells[5]), (100 * right) / mine.length, 0.06, "accuracy");
   });
   const strategies = page.getByRole("region", { name: "Threshold strategies" });
-  await eventually(() => strategies.locator("tbody tr").count(), 6);
+  await eventually(() => strategies.locator("tbody tr").count(), 7); // custom and six
   await strategies
     .locator("tr", { hasText: "Equal opportunity" })
     .getByRole("button")
@@ -152,6 +160,16 @@ test("the slice that is failed on purpose is the first of the worst; slicing by 
   await eventually(
     () => strategies.getByRole("button", { pressed: true }).textContent(),
     "In use",
+  );
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Report" }).click(),
+  ]);
+  const report = readFileSync(await download.path(), "utf8");
+  check(
+    report.includes("| city = south, plan = family |") &&
+      report.includes("| Equalised odds |"),
+    report,
   );
 });
 

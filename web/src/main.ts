@@ -2,21 +2,21 @@
 import './tokens.css';
 import './parts/parts.css';
 import timeSeriesMessages from './dashboards/time_series/messages.json';
-import {drawFirstPicture} from './dashboards/time_series/first-picture.ts';
+import {drawFirstChart} from './dashboards/time_series/first-chart.ts';
 import partMessages from './parts/messages.json';
-import {dropBroughtColumns, hasBrought} from './data/brought.ts';
+import {dropEmbeddedColumns, hasEmbeddedAnswers} from './data/embedded-answers.ts';
 import {beginLoad} from './state/live.svelte.ts';
-import {afterPicture, onScreen} from './state/picture.svelte.ts';
+import {afterFirstPaint, onScreen} from './state/first-paint.svelte.ts';
 import {addMessages, t} from './text/messages.ts';
 
 addMessages(partMessages);
 addMessages(timeSeriesMessages);
 
-void begin(hasBrought(), beginLoad());
+void begin(hasEmbeddedAnswers(), beginLoad());
 
-async function begin(brought: boolean, loaded: Promise<void>): Promise<void> {
-  void afterPicture().then(dropBroughtColumns);
-  const drawn = brought && (await loaded.then(drawFirstPicture)); // without answers the shell says what it waits for
+async function begin(embedded: boolean, loaded: Promise<void>): Promise<void> {
+  void afterFirstPaint().then(dropEmbeddedColumns);
+  const drawn = embedded && (await loaded.then(drawFirstChart)); // without answers the shell says what it waits for
   if (drawn) await onScreen(); // the shell is work for some frames
   const shell = await import('./shell/start.ts').catch(() => null);
   if (shell === null) document.body.textContent = t('parts.no_shell');

@@ -11,7 +11,7 @@ import {recordedClient, unpackAnswers} from './data/recorded.ts';
 import partMessages from './parts/messages.json';
 import {beginLoad} from './state/live.svelte.ts';
 import {pages, valueColumns} from './state/pages.svelte.ts';
-import {shellStands} from './state/picture.svelte.ts';
+import {shellReady} from './state/first-paint.svelte.ts';
 import {keepCells, wantColumns} from './state/runs.svelte.ts';
 import {keepTheme} from './state/theme.svelte.ts';
 import type {Slices} from './state/url.ts';
@@ -32,6 +32,6 @@ async function begin(): Promise<void> {
   if (pages.current !== null) wantColumns('report', valueColumns(pages.current));
   keepCells();
   mount(Report, {target: document.getElementById('app')!, props: {title: about.title, made: about.made}});
-  shellStands();
+  shellReady();
 }
 void begin();

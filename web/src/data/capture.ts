@@ -1,4 +1,5 @@
 // Captures of running programs (docs/api.md, Captures): start one, look how far it is, cancel it.
+import type * as api from './api.ts';
 import {client} from './client.ts';
 
 export interface CaptureHost {
@@ -8,51 +9,14 @@ export interface CaptureHost {
   readonly error?: string;
 }
 
-export interface CaptureJob {
-  readonly capture: number;
-  readonly state: 'running' | 'done' | 'failed' | 'cancelled';
-  readonly session: string; // once done
-  readonly attempt: number;
-  readonly attempts: number;
-  readonly elapsed_ms: number;
-  readonly expected_ms: number;
-  readonly hosts: readonly CaptureHost[];
-  readonly error?: string;
-}
+export type CaptureJob = api.CaptureJob;
 
 /** A program that records when it finds a request in its run's folder. */
-export interface WatchedRun {
-  readonly run: string;
-  readonly state: 'waiting' | 'recording';
-  readonly asked: boolean;
-  readonly host: string;
-  readonly pid: number;
-  readonly captures: number;
-  readonly last: string;
-  readonly age_s: number;
-  readonly error?: string;
-}
+export type WatchedRun = api.WatchedRun;
 
-export interface CaptureState {
-  readonly allowed: boolean;
-  readonly reason: string;
-  readonly roots: readonly string[];
-  readonly captures: readonly CaptureJob[];
-  readonly watched: readonly WatchedRun[];
-}
+export type CaptureState = api.CaptureState;
 
-export interface CaptureRequest {
-  readonly service: string;
-  readonly worker_list: string;
-  readonly duration_ms: number;
-  readonly delay_ms: number;
-  readonly retries: number;
-  readonly host_tracer_level: number;
-  readonly device_tracer_level: number;
-  readonly python_tracer_level: number;
-  readonly options: Readonly<Record<string, string>>;
-  readonly root: string;
-}
+export type CaptureRequest = api.CaptureRequest;
 
 export const captureState = (): Promise<CaptureState> => client().get('profile/capture');
 export const captureJob = (id: number): Promise<CaptureJob> => client().get(`profile/capture/${id}`);

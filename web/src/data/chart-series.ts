@@ -1,6 +1,6 @@
 // From the server's columns to what a chart draws.
 import type {ChartSeries, Numbers} from '../draw/chart-model.ts';
-import {tagInk, type RunInk} from '../draw/palette.ts';
+import {tagStyle, type LineStyle} from '../draw/palette.ts';
 import {smooth as smoothHere} from '../draw/smooth.ts';
 import type {Columns} from './columns.ts';
 import type {Scale, Smoothing} from './types.ts';
@@ -45,8 +45,8 @@ export interface ModelInput {
   readonly complete: boolean; // the whole range was asked: exact series may be smoothed here
   readonly thin: boolean; // members behind a group's line
   nameOf(run: number): string;
-  inkOf(run: number): RunInk;
-  groupOf?(index: number): {readonly key: string; readonly ink: RunInk};
+  styleOf(run: number): LineStyle;
+  groupOf?(index: number): {readonly key: string; readonly style: LineStyle};
 }
 
 /** Series of fewer points are drawn as they are: an average of five values is no trend. */
@@ -65,8 +65,8 @@ export function seriesOf(input: ModelInput): ChartSeries[] {
     const entry = entries[i] ?? 0;
     const tag = tags[entry] ?? tags[0] ?? '';
     const group = head.run < 0 ? input.groupOf?.(-1 - head.run) : undefined;
-    const own = group?.ink ?? input.inkOf(head.run);
-    const ink = tags.length > 1 ? tagInk(own, entry, dark) : own;
+    const own = group?.style ?? input.styleOf(head.run);
+    const style = tags.length > 1 ? tagStyle(own, entry, dark) : own;
     const name = group?.key ?? input.nameOf(head.run);
     const label = tags.length > 1 ? (byTag ? tag : `${name} · ${tag}`) : name;
     const part = (column: string): Numbers | undefined => columns.part(column, head);
@@ -75,8 +75,8 @@ export function seriesOf(input: ModelInput): ChartSeries[] {
       run: head.run,
       tag,
       label,
-      colour: ink.colour,
-      dash: ink.dash,
+      colour: style.colour,
+      dash: style.dash,
       x: part('x') ?? [],
       exact: head.exact,
       total: head.total,

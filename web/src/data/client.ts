@@ -1,6 +1,6 @@
 // Talks to /api/v1. Paths are relative to the page, so any path prefix works. A token in the page's
 // URL is kept in memory and sent as a header, because a cross-site frame gets no cookies.
-import {broughtColumns, takeBrought} from './brought.ts';
+import {embeddedColumns, takeEmbedded} from './embedded-answers.ts';
 import {decodeColumns, type Columns} from './columns.ts';
 import {sentence} from '../text/format.ts';
 
@@ -50,7 +50,8 @@ export interface Client {
   source(path: string, query?: Query): Promise<string>;
 }
 
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+/** A list stands for a name that is given several times. */
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** NaN and infinities travel as strings. */
 export function numberOf(value: unknown): number {
@@ -65,7 +66,8 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
   function url(path: string, query: Query = {}): string {
     const full = new URL(path, base);
     for (const [key, value] of Object.entries(query))
-      if (value !== undefined) full.searchParams.set(key, String(value));
+      if (typeof value === 'object') for (const one of value) full.searchParams.append(key, one);
+      else if (value !== undefined) full.searchParams.set(key, String(value));
     return full.href;
   }
 
@@ -85,8 +87,8 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
   }
 
   async function getTagged<T>(path: string, options: AskOptions = {}): Promise<{value: T; etag: string}> {
-    const brought = takeBrought<T>(path);
-    if (brought !== undefined) return brought;
+    const embedded = takeEmbedded<T>(path);
+    if (embedded !== undefined) return embedded;
     const known = tagged.get(path);
     const answer = await raw(path, {
       ...(known === undefined ? {} : {headers: {'If-None-Match': known.etag}}),
@@ -120,7 +122,7 @@ export function createClient(base: URL, token: string | null, fetcher: typeof fe
     ask: async <T>(path: string, body: unknown, options: AskOptions = {}) =>
       (await post(path, body, options)).json() as Promise<T>,
     columns: async (path, body, options = {}) =>
-      decodeColumns(broughtColumns(path, body as object) ?? (await (await post(path, body, options)).arrayBuffer())),
+      decodeColumns(embeddedColumns(path, body as object) ?? (await (await post(path, body, options)).arrayBuffer())),
     getColumns: async (path, query = {}, options = {}) => {
       const init = options.signal === undefined ? {} : {signal: options.signal};
       return decodeColumns(await (await raw(relative(url(path, query), base), init)).arrayBuffer());

@@ -15,6 +15,7 @@ export function otherFiles(diagnosis: Diagnosis): DiagnosisFile[] {
     bytes: one.bytes,
     read: 0,
     records: one.files,
+    damaged: 0,
     state: 'complete',
     damage: [],
   }));

@@ -1,18 +1,8 @@
 // Embeddings and their projections (docs/api.md, Embeddings and Jobs). Tables travel as typed arrays.
+import type * as api from './api.ts';
 import {client, numberOf, type AskOptions} from './client.ts';
 
-export interface EmbeddingEntry {
-  readonly id: string;
-  readonly run: string; // empty: an upload
-  readonly name: string;
-  readonly kind: 'file' | 'checkpoint' | 'upload';
-  readonly shape: readonly number[];
-  readonly path: string;
-  readonly metadata: string;
-  readonly sprite?: {readonly path: string; readonly width: number; readonly height: number};
-  readonly bookmarks: boolean;
-  readonly problem?: string;
-}
+export type EmbeddingEntry = api.EmbeddingEntry;
 
 export interface ColumnInfo {
   readonly name: string;

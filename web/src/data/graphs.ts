@@ -1,13 +1,8 @@
 // Model graphs, laid out on the server one level at a time (docs/api.md, Graphs).
+import type * as api from './api.ts';
 import {client, type AskOptions} from './client.ts';
 
-export interface GraphEntry {
-  readonly id: string;
-  readonly run: string;
-  readonly tag: string;
-  readonly kind: 'op' | 'conceptual' | 'upload';
-  readonly metadata: readonly string[];
-}
+export type GraphEntry = api.GraphEntry;
 
 export interface GraphItem {
   readonly name: string;
@@ -36,16 +31,7 @@ export interface GraphNode extends GraphItem {
   readonly out?: {readonly more: number; readonly items: readonly {readonly name: string; readonly kind: string}[]};
 }
 
-export interface GraphEdge {
-  readonly from: number;
-  readonly to: number;
-  readonly kind: 'data' | 'control' | 'reference';
-  readonly count: number;
-  readonly elements: number;
-  readonly label?: string;
-  readonly at: readonly [number, number]; // where its label stands
-  readonly points: readonly number[];
-}
+export type GraphEdge = api.LevelEdge;
 
 export interface GraphPicture {
   readonly width: number;
@@ -59,12 +45,7 @@ export interface GraphPicture {
   readonly errors: readonly string[];
 }
 
-export interface GraphNeighbour {
-  readonly name: string;
-  readonly slot: number;
-  readonly kind: string;
-  readonly shape?: string;
-}
+export type GraphNeighbour = api.NodeEnd;
 
 export interface GraphDetail extends GraphItem {
   readonly open: readonly string[];

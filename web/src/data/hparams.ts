@@ -1,4 +1,4 @@
-// Trials of a log directory: what columns there are, their values, which hyper-parameters matter.
+// Trials of a log directory: what columns there are, their values, which hyperparameters matter.
 import {client, numberOf, type AskOptions} from './client.ts';
 import type {Cell} from './types.ts';
 

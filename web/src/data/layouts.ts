@@ -1,5 +1,6 @@
 // Layouts of custom charts: those that runs brought along, merged by category title on the server, and
 // those the user keeps in the sidecar.
+import type * as api from './api.ts';
 import {client} from './client.ts';
 
 export interface MarginSeries {
@@ -8,11 +9,7 @@ export interface MarginSeries {
   readonly upper: string;
 }
 
-export interface LayoutChart {
-  readonly title: string;
-  readonly multiline?: {readonly tags: readonly string[]}; // regular expressions
-  readonly margin?: {readonly series: readonly MarginSeries[]};
-}
+export type LayoutChart = api.LayoutChart;
 
 export interface LayoutCategory {
   readonly title: string;

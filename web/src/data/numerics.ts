@@ -1,4 +1,5 @@
 // Recordings of numerics (docs/api.md, "Numerics").
+import type * as api from './api.ts';
 import {client, type AskOptions} from './client.ts';
 
 export interface NumericsDump {
@@ -84,16 +85,54 @@ export interface Rows<T> {
   readonly rows: readonly T[];
 }
 
-export interface HealthRow {
+/** Tensors over steps of one recording; empty lists where it has no such tensor. */
+export interface HealthStrip {
+  readonly rms: readonly (number | null)[];
+  readonly zeros: readonly (number | null)[];
+  readonly wrong: readonly (number | null)[];
+  readonly saturated: readonly (number | null)[];
+  readonly bad: readonly (number | null)[];
+}
+
+export interface HealthRow extends HealthStrip {
   readonly op: string;
   readonly type: string;
   readonly graph: string;
   readonly slot: number;
   readonly host: number;
   readonly first_bad: number;
-  readonly rms: readonly (number | null)[];
-  readonly zeros: readonly (number | null)[];
-  readonly bad: readonly (number | null)[];
+  readonly beside?: readonly HealthStrip[];
+}
+
+export const ALERT_KINDS = ['bad', 'spike', 'explosion', 'dead', 'vanishing', 'saturation'] as const;
+
+export interface AlertRow {
+  readonly kind: (typeof ALERT_KINDS)[number];
+  readonly text: string;
+  readonly trace: number;
+  readonly step: number;
+  readonly op: string;
+  readonly type: string;
+  readonly graph: string;
+  readonly slot: number;
+}
+
+export interface NumericsAlerts extends Rows<AlertRow> {
+  readonly counts: Readonly<Partial<Record<AlertRow['kind'], number>>>;
+}
+
+export interface Divergence {
+  readonly step: number;
+  readonly what: string;
+  readonly first: ChainLink;
+  readonly second: ChainLink;
+}
+
+export interface NumericsComparison extends Rows<Divergence> {
+  readonly sentence: string;
+  readonly compared: number;
+  readonly only_first: number;
+  readonly only_second: number;
 }
 
 export interface HealthMap {
@@ -103,42 +142,43 @@ export interface HealthMap {
   readonly rows: readonly HealthRow[];
 }
 
-export interface StackFrame {
-  readonly source: number;
-  readonly path: string;
-  readonly line: number;
-  readonly function: string;
-  readonly own: boolean;
-}
+export type StackFrame = api.StackFrame;
 
-export interface OpNeighbour {
-  readonly op: string;
-  readonly slot: number;
-  readonly type: string;
-}
+export type OpNeighbour = api.OpNeighbour;
 
-export interface OpInfo {
-  readonly op: string;
-  readonly type: string;
-  readonly graph: string;
-  readonly graphs: readonly {readonly id: string; readonly name: string}[];
-  readonly inputs: readonly OpNeighbour[];
-  readonly consumers: readonly OpNeighbour[];
-  readonly frames: readonly StackFrame[];
-}
+export type OpInfo = api.OpInfo;
 
-const get = <T>(path: string, query: Record<string, string | number>, options?: AskOptions): Promise<T> =>
-  client().get<T>(`numerics${path}`, query, options);
+const get = <T>(
+  path: string,
+  query: Record<string, string | number | readonly string[]>,
+  options?: AskOptions,
+): Promise<T> => client().get<T>(`numerics${path}`, query, options);
 
 export const numericsDumps = async (): Promise<readonly NumericsDump[]> =>
   (await get<{dumps: readonly NumericsDump[]}>('', {})).dumps;
 export const numericsSummary = (dump: string): Promise<NumericsSummary> => get('/summary', {dump});
-export const numericsTraces = (dump: string, from: number, count: number, onlyBad: boolean): Promise<Rows<TraceRow>> =>
-  get('/traces', {dump, from, count, ...(onlyBad ? {only: 'bad'} : {})});
+/** `step` below 0: of all steps. */
+export const numericsTraces = (
+  dump: string,
+  from: number,
+  count: number,
+  onlyBad: boolean,
+  step = -1,
+): Promise<Rows<TraceRow>> =>
+  get('/traces', {dump, from, count, ...(onlyBad ? {only: 'bad'} : {}), ...(step >= 0 ? {step} : {})});
+export const numericsAlerts = (dump: string, from: number, count: number, kind: string): Promise<NumericsAlerts> =>
+  get('/alerts', {dump, from, count, ...(kind === '' ? {} : {kind})});
+export const numericsCompare = (dump: string, other: string): Promise<NumericsComparison> =>
+  get('/compare', {dump, other});
 export const numericsExecutions = (dump: string, from: number, count: number): Promise<Rows<ExecutionRow>> =>
   get('/executions', {dump, from, count});
-export const numericsMap = (dump: string, from: number, count: number, order: string): Promise<HealthMap> =>
-  get('/map', {dump, from, count, order});
+export const numericsMap = (
+  dump: string,
+  from: number,
+  count: number,
+  order: string,
+  beside: readonly string[] = [],
+): Promise<HealthMap> => get('/map', {dump, from, count, order, beside});
 export const numericsOp = (dump: string, graph: string, op: string): Promise<OpInfo> => get('/op', {dump, graph, op});
 export const numericsStack = async (dump: string, execution: number): Promise<readonly StackFrame[]> =>
   (await get<{frames: readonly StackFrame[]}>('/stack', {dump, execution})).frames;

@@ -1,15 +1,8 @@
 // Profile sessions, tools and Reports (docs/api.md, Profile).
+import type * as api from './api.ts';
 import {client, type AskOptions} from './client.ts';
 
-export interface ProfileSession {
-  readonly id: string;
-  readonly run: string;
-  readonly name: string;
-  readonly start: number; // seconds since 1970
-  readonly bytes: number;
-  readonly hosts: readonly string[];
-  readonly formats: readonly string[];
-}
+export type ProfileSession = api.ProfileSession;
 
 export interface ProfileTool {
   readonly id: string;
@@ -18,30 +11,13 @@ export interface ProfileTool {
   readonly reason?: string;
 }
 
-export interface ProfileTools {
-  readonly session: string;
-  readonly hosts: readonly {
-    readonly name: string;
-    readonly format: string;
-    readonly bytes: number;
-    readonly slices: number;
-  }[];
-  readonly tools: readonly ProfileTool[];
-  readonly diagnostics: readonly {readonly severity: string; readonly text: string}[];
-}
+export type ProfileTools = api.ProfileTools;
 
 export type Cell = string | number | boolean | null;
 /** With a baseline every number is a pair. */
 export type MaybePair = Cell | readonly [Cell, Cell];
 
-export interface ReportColumn {
-  readonly id: string;
-  readonly label: string;
-  readonly type: 'text' | 'number' | 'bool' | 'string' | 'boolean';
-  readonly unit?: string;
-  readonly base?: string;
-  readonly link?: string;
-}
+export type ReportColumn = api.ReportColumn;
 
 export interface ReportTable {
   readonly id: string;
@@ -145,41 +121,12 @@ export const csvUrl = (
 ): string => client().url('profile/report', {...ask, session, tool, host: host || undefined, table, format: 'csv'});
 
 /** What a session consists of. */
-export interface SessionInformation {
-  readonly session: string;
-  readonly version: string;
-  readonly load_ms: number;
-  readonly files: readonly {
-    readonly name: string;
-    readonly host: string;
-    readonly format?: string;
-    readonly bytes: number;
-    readonly modified?: number;
-  }[];
-  readonly hosts: readonly {
-    readonly name: string;
-    readonly format: string;
-    readonly tracks: number;
-    readonly slices: number;
-    readonly flows: number;
-    readonly names: number;
-    readonly memory: number;
-    readonly duration: number | string;
-    readonly metadata: readonly (readonly [string, string])[];
-  }[];
-  readonly diagnostics: ProfileTools['diagnostics'];
-}
+export type SessionInformation = api.SessionInformation;
 export const sessionInformation = (session: string, options?: AskOptions): Promise<SessionInformation> =>
   client().get('profile/information', {session}, options);
 
 /** How far the server is with reading a session. */
-export interface LoadProgress {
-  readonly loading: boolean;
-  readonly files: number;
-  readonly files_done: number;
-  readonly bytes: number;
-  readonly bytes_done: number;
-}
+export type LoadProgress = api.LoadProgress;
 export const loadProgress = (session: string, options?: AskOptions): Promise<LoadProgress> =>
   client().get('profile/progress', {session}, options);
 

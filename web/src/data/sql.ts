@@ -1,6 +1,7 @@
 // Queries over a trace (docs/sql.md).
 import {client, type AskOptions} from './client.ts';
 import type {ReportTable} from './profile.ts';
+import {hostWord} from './trace.ts';
 
 export interface SqlAnswer {
   readonly table: ReportTable;
@@ -14,7 +15,7 @@ export interface SqlTable {
 
 /** Giving up (the signal) ends the query on the server too. */
 export const runSql = (session: string, host: number, sql: string, options?: AskOptions): Promise<SqlAnswer> =>
-  client().ask<SqlAnswer>(`trace/sql?session=${encodeURIComponent(session)}&host=${host}`, {sql}, options);
+  client().ask<SqlAnswer>(`trace/sql?session=${encodeURIComponent(session)}&host=${hostWord(host)}`, {sql}, options);
 
 export const sqlSchema = async (): Promise<readonly SqlTable[]> =>
   (await client().get<{tables: readonly SqlTable[]}>('trace/schema')).tables;

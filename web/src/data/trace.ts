@@ -300,9 +300,13 @@ export async function earlyCells(
   return {wish: found.wish, cells: viewFrom(cells), counters: counters === undefined ? [] : countersFrom(counters)};
 }
 
+/** Instead of a host's number: all of them on one axis. */
+export const EVERY_HOST = -1;
+export const hostWord = (host: number): number | 'all' => (host === EVERY_HOST ? 'all' : host);
+
 export function traceSource(session: string, host: number): TraceSource {
-  const query = {session, host};
-  const at = (path: string): string => `trace/${path}?session=${encodeURIComponent(session)}&host=${host}`;
+  const query = {session, host: hostWord(host)};
+  const at = (path: string): string => `trace/${path}?session=${encodeURIComponent(session)}&host=${hostWord(host)}`;
   const rowsOf = (tracks: readonly number[]): unknown => tracks.map(track => ({track}));
   return {
     info: async options => {

@@ -1,42 +1,14 @@
 // The answers of /api/v1 as the page uses them (docs/api.md is the contract). Fields the page does not
 // read are left out; unknown fields are ignored everywhere.
+import type * as api from './api.ts';
 
-export interface Info {
-  readonly version: string;
-  readonly boot: string;
-  readonly rev: number;
-  readonly logdir: string;
-  readonly title?: string;
-  readonly sidecar?: {readonly path: string; readonly writable: boolean};
-  readonly limits?: {readonly cells?: number; readonly upload_bytes?: number};
-}
+export type Info = api.Info;
 
-export interface Run {
-  readonly id: number;
-  readonly name: string;
-  readonly start: number | null;
-  readonly last: number | null;
-  readonly state: 'live' | 'idle';
-  readonly points: number;
-  readonly bytes: number;
-  readonly segments: number;
-  readonly damage: number;
-  readonly slot: number;
-  readonly kinds: readonly string[];
-}
+export type Run = api.Run;
 
-export interface RunsAnswer {
-  readonly boot: string;
-  readonly rev: number;
-  readonly runs: readonly Run[];
-  readonly removed?: readonly number[];
-  readonly partial?: Partial;
-}
+export type RunsAnswer = api.Runs;
 
-export interface Partial {
-  readonly bytes_done: number;
-  readonly bytes: number;
-}
+export type Partial = api.LoadedShare;
 
 export interface Tag {
   readonly id: number;
@@ -55,11 +27,7 @@ export interface TagsAnswer {
   readonly tags: readonly Tag[];
 }
 
-export interface TableColumn {
-  readonly id: string;
-  readonly type: string;
-  readonly unit?: string;
-}
+export type TableColumn = api.TableColumn;
 
 export interface TableAnswer {
   readonly total: number;
@@ -89,45 +57,11 @@ export interface ColumnsQuestion {
   };
 }
 
-export interface Damage {
-  readonly offset: number;
-  readonly length: number;
-  readonly kind: string;
-  readonly severity: string;
-  readonly lost?: string;
-  readonly text: string;
-  readonly advice?: string;
-}
+export type Damage = api.Damage;
 
-export interface DiagnosisFile {
-  readonly path: string;
-  readonly run: string | null;
-  readonly kind: string;
-  readonly bytes: number;
-  readonly read: number;
-  readonly records: number;
-  readonly points?: number;
-  readonly state: string;
-  readonly damage: readonly Damage[];
-}
+export type DiagnosisFile = api.DiagnosisFile;
 
-export interface Diagnosis {
-  readonly roots: readonly string[];
-  readonly scanned: {readonly folders: number; readonly files: number; readonly bytes: number; readonly ms: number};
-  readonly files: readonly DiagnosisFile[];
-  readonly total?: number;
-  readonly skipped: readonly {readonly path: string; readonly reason: string}[];
-  /** What is no event file: captures, embeddings, debugger dumps. */
-  readonly also?: readonly {
-    readonly kind: string;
-    readonly path: string;
-    readonly files: number;
-    readonly bytes: number;
-  }[];
-  readonly hints: readonly {readonly text: string; readonly fix?: string}[];
-  readonly memory?: {readonly used: number; readonly budget: number};
-  readonly watch?: string;
-}
+export type Diagnosis = api.Diagnosis;
 
 export interface RunNotes {
   alias?: string;

@@ -1,4 +1,5 @@
 // Sets of examples, what models say about them, for whom they fail (docs/api.md, What-If).
+import type * as api from './api.ts';
 import {client, type AskOptions} from './client.ts';
 
 export type Task = 'regression' | 'binary' | 'multiclass';
@@ -11,38 +12,10 @@ export interface SetEntry {
   readonly path: string;
   readonly problem?: string;
 }
-export interface SetList {
-  readonly sets: readonly SetEntry[];
-  readonly may_type_endpoints: boolean;
-}
-export interface SetColumn {
-  readonly name: string;
-  readonly kind: ColumnKind;
-  readonly integer: boolean;
-  readonly list: boolean;
-  readonly feature: boolean;
-  readonly words?: number;
-}
-export interface SetModel {
-  readonly name: string;
-  readonly live: boolean;
-  readonly url?: string;
-  readonly needs_consent: boolean;
-  readonly asking: boolean;
-  readonly asked: number;
-  readonly problem?: string;
-  readonly steps?: readonly number[];
-  readonly task?: Task;
-  readonly labels?: readonly string[];
-}
-export interface ExampleSet {
-  readonly name: string;
-  readonly rows: number;
-  readonly label: string;
-  readonly note?: string;
-  readonly columns: readonly SetColumn[];
-  readonly models: readonly SetModel[];
-}
+export type SetList = api.SetList;
+export type SetColumn = api.ExampleSet['columns'][number];
+export type SetModel = api.SetModel;
+export type ExampleSet = api.ExampleSet;
 /** One column of values: numbers, or codes of words. */
 export interface Values {
   readonly name: string;
@@ -151,9 +124,25 @@ export interface PairMap {
   readonly means: readonly (readonly (readonly number[])[])[]; // by label, then y, then x
 }
 export interface Predicted {
+  readonly model: string;
   readonly labels: readonly string[];
   readonly task: Task;
-  readonly rows: readonly {readonly row: number; readonly scores: readonly number[]}[];
+  readonly rows: readonly {
+    readonly row: number;
+    readonly scores: readonly number[];
+    readonly attributions?: Readonly<Record<string, number | readonly number[]>>;
+  }[];
+}
+/** A counterfactual made by changing a few features, each change verified by the model. */
+export interface Generated {
+  readonly found: boolean;
+  readonly asked: number;
+  readonly distance: number;
+  readonly task: Task;
+  readonly labels: readonly string[];
+  readonly from: readonly number[];
+  readonly to: readonly number[];
+  readonly changes: readonly {readonly feature: string; readonly from: Cell; readonly to: Cell}[];
 }
 export interface FeatureStatistics {
   readonly name: string;
@@ -167,6 +156,7 @@ export interface FeatureStatistics {
   readonly low?: number | string;
   readonly median?: number | string;
   readonly high?: number | string;
+  readonly quantiles?: readonly number[];
   readonly edges?: readonly number[];
   readonly histogram?: readonly number[];
   readonly unique?: number;
@@ -229,6 +219,8 @@ export const rowsOf = async (id: string, rows: readonly number[]): Promise<reado
   ).rows;
 export const imageSource = (id: string, column: string, i: number): Promise<string> =>
   client().source(at(id, 'image'), {column, i});
+export const spriteSource = (id: string, column: string, rows: readonly number[]): Promise<string> =>
+  client().source(`${at(id, 'sprite')}?${search([['column', column], ...rows.map(r => ['i', String(r)] as const)])}`);
 export const performanceOf = (id: string, body: unknown, options?: AskOptions): Promise<Performance> =>
   client().ask<Performance>(at(id, 'performance'), body, options);
 export const worstOf = (
@@ -245,6 +237,10 @@ export const pairOf = async (id: string, body: unknown): Promise<PairMap> =>
 export const predictEdits = async (id: string, model: string, edits: readonly Edit[]): Promise<Predicted> =>
   (await client().send<Predicted>('POST', at(id, 'predict'), {model, edits})).value;
 export const askModel = (id: string, model: string): Promise<unknown> => client().send('POST', at(id, 'ask'), {model});
+export const stopAsking = (id: string, model: string): Promise<unknown> =>
+  client().send('POST', at(id, 'ask'), {model, stop: true});
+export const counterfactualOf = async (id: string, body: unknown): Promise<Generated> =>
+  (await client().send<Generated>('POST', at(id, 'counterfactual'), body)).value;
 export const addModel = (id: string, body: unknown): Promise<unknown> => client().send('POST', at(id, 'models'), body);
 export const trainingOf = (id: string, body: unknown, options?: AskOptions): Promise<Training> =>
   client().ask<Training>(at(id, 'training'), body, options);

@@ -2,7 +2,7 @@
 // median as a line. Several runs share one plane, each in its own colour. Steps without values are gaps.
 import {BASIS_POINTS} from './histogram.ts';
 import {unbroken} from './in-order.ts';
-import type {Ink} from './ink.ts';
+import type {ThemeColours} from './theme-colours.ts';
 import {nearestIndex, nearestRun} from './nearest.ts';
 import {
   atX,
@@ -26,8 +26,9 @@ export interface BandSeries {
 }
 
 export interface BandOptions {
-  readonly ink: Ink;
+  readonly colours: ThemeColours;
   readonly timeLabels: Labels;
+  readonly wholeTimes: boolean; // times are steps
   readonly valueLabels: Labels;
   readonly selected: number | null; // a time
   readonly range?: readonly [number, number] | null; // linked times
@@ -57,18 +58,18 @@ export function drawBands(
   all: readonly BandSeries[],
   options: BandOptions,
 ): Plane {
-  const {ink} = options;
+  const {colours} = options;
   const range = bandRange(all);
-  const left = yMargin(g, ink, range.y0, range.y1, size.height - 26, options.valueLabels);
+  const left = yMargin(g, colours, range.y0, range.y1, size.height - 26, options.valueLabels);
   const plane: Plane = {left, right: size.width - 10, top: 6, bottom: size.height - 20, ...range};
-  drawYAxis(g, plane, ink, options.valueLabels);
-  for (const one of all) drawOne(g, plane, one, ink);
-  drawXAxis(g, plane, ink, options.timeLabels, size.width);
-  if (options.range != null) drawStretch(g, plane, xOf(plane, options.range[0]), xOf(plane, options.range[1]), ink);
-  if (options.selected !== null) drawCrosshair(g, plane, options.selected, ink.accent);
+  drawYAxis(g, plane, colours, options.valueLabels);
+  for (const one of all) drawOne(g, plane, one, colours);
+  drawXAxis(g, plane, colours, options.timeLabels, size.width, options.wholeTimes);
+  if (options.range != null) drawStretch(g, plane, xOf(plane, options.range[0]), xOf(plane, options.range[1]), colours);
+  if (options.selected !== null) drawCrosshair(g, plane, options.selected, colours.accent);
   if (options.hover !== null) {
-    drawCrosshair(g, plane, options.hover, ink.lineStrong);
-    for (const one of all) drawDots(g, plane, one, options.hover, ink);
+    drawCrosshair(g, plane, options.hover, colours.lineStrong);
+    for (const one of all) drawDots(g, plane, one, options.hover, colours);
   }
   return plane;
 }
@@ -78,8 +79,8 @@ export function bandPieces({percentiles, strands}: BandSeries): number[][] {
   return strands.flatMap(strand => unbroken(strand, i => Number.isNaN(percentiles[i * NINE + 4]!)));
 }
 
-function drawOne(g: CanvasRenderingContext2D, plane: Plane, series: BandSeries, ink: Ink): void {
-  for (const piece of bandPieces(series)) drawPiece(g, plane, series, piece, ink);
+function drawOne(g: CanvasRenderingContext2D, plane: Plane, series: BandSeries, colours: ThemeColours): void {
+  for (const piece of bandPieces(series)) drawPiece(g, plane, series, piece, colours);
 }
 
 function drawPiece(
@@ -87,7 +88,7 @@ function drawPiece(
   plane: Plane,
   {times, percentiles, colour}: BandSeries,
   piece: readonly number[],
-  ink: Ink,
+  colours: ThemeColours,
 ): void {
   const line = (indices: readonly number[], k: number): void => {
     for (const i of indices) g.lineTo(xOf(plane, times[i]!), yOf(plane, percentiles[i * NINE + k]!));
@@ -96,7 +97,7 @@ function drawPiece(
   g.fillStyle = colour;
   g.strokeStyle = colour;
   for (let pair = 0; pair < 4; pair++) {
-    g.globalAlpha = Math.min(0.85, ink.band * STRENGTH[pair]!);
+    g.globalAlpha = Math.min(0.85, colours.band * STRENGTH[pair]!);
     g.beginPath();
     line(piece, NINE - 1 - pair);
     line(back, pair);
@@ -122,7 +123,7 @@ function drawDots(
   plane: Plane,
   {times, percentiles, colour}: BandSeries,
   at: number,
-  ink: Ink,
+  colours: ThemeColours,
 ): void {
   const [first, end] = nearestRun(times, at);
   for (let at = first * NINE; at < end * NINE; at++) {
@@ -131,7 +132,7 @@ function drawDots(
     g.arc(xOf(plane, times[first]!), yOf(plane, percentiles[at]!), at % NINE === 4 ? 3.5 : 2, 0, 7);
     g.fillStyle = colour;
     g.fill();
-    g.strokeStyle = ink.surface;
+    g.strokeStyle = colours.surface;
     g.lineWidth = 1;
     g.stroke();
   }

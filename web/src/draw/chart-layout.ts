@@ -1,7 +1,7 @@
 // Where everything of a line chart lies: ranges, margins, ticks.
 import type {ChartModel} from './chart-model.ts';
-import type {Ink} from './ink.ts';
-import type {Pen} from './pen.ts';
+import type {ThemeColours} from './theme-colours.ts';
+import type {Brush} from './brush.ts';
 import {createScale, niceDomain, ticksOf, type Domain, type Scale, type Ticks} from './scale.ts';
 import {selectAt} from './select.ts';
 
@@ -35,8 +35,8 @@ export function layoutChart(
   model: ChartModel,
   width: number,
   height: number,
-  ink: Ink,
-  pen: Pen,
+  colours: ThemeColours,
+  brush: Brush,
   extra: Margins = {},
 ): ChartLayout {
   const xDomain = model.xView ?? xRange(model);
@@ -45,9 +45,9 @@ export function layoutChart(
   const bottom = height - 20 - (extra.bottom ?? 0);
   const y = createScale(model.yScale, yDomain);
   const yTicks = ticksOf(y, 'value', Math.max(2, Math.floor((bottom - top) / 40)));
-  pen.font = `400 ${TICK_FONT}px ${ink.font}`;
+  brush.font = `400 ${TICK_FONT}px ${colours.font}`;
   let widest = 22;
-  for (const label of yTicks.labels) widest = Math.max(widest, pen.measureText(label).width);
+  for (const label of yTicks.labels) widest = Math.max(widest, brush.measureText(label).width);
   const left = Math.ceil(widest) + 12 + (extra.left ?? 0);
   const right = width - 10 - (extra.right ?? 0);
   const x = createScale(model.xScale, xDomain);
@@ -113,8 +113,24 @@ export function lessIsBetter(tag: string): boolean | null {
   return /acc|f1|auc|bleu|rouge|reward|return|score|precision|recall|iou|r2|map|throughput/.test(name) ? false : null;
 }
 
-/** What a fitted range never hides: the last value of every line, and its best. */
-function* keptInView(model: ChartModel, [x0, x1]: Domain): Generator<number> {
+/** A fitted range, widened by what it never hides: the last value of every line, its best, and an end that takes little
+ *  room. Cutting off an end that is hardly further out than the rest would only hide points. */
+function widened(fitted: Domain, model: ChartModel, xRange: Domain): Domain {
+  let [lo, hi] = fitted;
+  let [bottom, top] = [Infinity, -Infinity];
+  for (const {kept, least, most} of endsOfLines(model, xRange)) {
+    for (const value of kept) [lo, hi] = [Math.min(lo, value), Math.max(hi, value)];
+    [bottom, top] = [Math.min(bottom, least), Math.max(top, most)];
+  }
+  const at = createScale(model.yScale, [lo, hi]).at; // 0 … 1 on the axis
+  return [at(bottom) >= -LITTLE_ROOM ? Math.min(lo, bottom) : lo, at(top) <= 1 + LITTLE_ROOM ? Math.max(hi, top) : hi];
+}
+
+/** Of every line: the values to keep in view, and its extremes. */
+function* endsOfLines(
+  model: ChartModel,
+  [x0, x1]: Domain,
+): Generator<{kept: readonly number[]; least: number; most: number}> {
   const usable = (value: number | undefined): value is number =>
     value !== undefined && Number.isFinite(value) && (model.yScale !== 'log' || value > 0);
   for (const {x, y, raw, lo, hi, tag} of model.series) {
@@ -131,13 +147,13 @@ function* keptInView(model: ChartModel, [x0, x1]: Domain): Generator<number> {
     }
     if (last < 0) continue;
     const end = (raw ?? y)[last]!;
-    yield end;
-    if (usable(y[last])) yield y[last]!;
-    yield (lessIsBetter(tag) ?? end <= first) ? least : most;
+    const best = (lessIsBetter(tag) ?? end <= first) ? least : most;
+    yield {kept: usable(y[last]) ? [end, best, y[last]!] : [end, best], least, most};
   }
 }
 
 const FEW_VALUES = 60;
+const LITTLE_ROOM = 0.5; // of the height of the rest
 const MOST_VALUES = 40_000; // enough for quantiles; more would only cost time
 
 function yRange(model: ChartModel, [x0, x1]: Domain): {domain: Domain; above: number; below: number} {
@@ -165,12 +181,7 @@ function yRange(model: ChartModel, [x0, x1]: Domain): {domain: Domain; above: nu
     lo = selectAt(used, quantile ? Math.ceil((n - 1) * model.outliers) : 0);
     hi = selectAt(used, quantile ? Math.floor((n - 1) * (1 - model.outliers)) : n - 1);
   }
-  if (quantile && model.yView === null) {
-    for (const value of keptInView(model, [x0, x1])) {
-      if (value < lo) lo = value;
-      if (value > hi) hi = value;
-    }
-  }
+  if (quantile && model.yView === null) [lo, hi] = widened([lo, hi], model, [x0, x1]);
   const domain = model.yView ?? withEnds(niceDomain(model.yScale, lo, hi), model.yEnds);
   let [above, below] = [0, 0];
   for (let i = 0; i < n; i++) {

@@ -12,7 +12,7 @@ export interface ChartSeries {
   readonly colour: string;
   readonly dash: readonly number[];
   readonly x: Numbers;
-  /** The line: smoothed values, or the mean (thinned) or the value (exact). NaN lifts the pen. */
+  /** The line: smoothed values, or the mean (thinned) or the value (exact). NaN leaves a gap. */
   readonly y: Numbers;
   /** True values at the same places; the ghost line behind a smoothed one. */
   readonly raw?: Numbers | undefined;

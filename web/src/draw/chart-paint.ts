@@ -1,71 +1,71 @@
-// Paints a line chart with a pen: grid, axis, bands, extents, lines, marks. A generator, so that a
+// Paints a line chart with a brush: grid, axis, bands, extents, lines, marks. A generator, so that a
 // thousand series can be painted over several frames; drain it for an export.
 import type {ChartLayout} from './chart-layout.ts';
 import {TICK_FONT} from './chart-layout.ts';
 import type {ChartModel, ChartSeries, Numbers} from './chart-model.ts';
-import type {Ink} from './ink.ts';
+import type {ThemeColours} from './theme-colours.ts';
 import {lowerBound} from './nearest.ts';
 import {alpha} from './palette.ts';
-import type {Pen} from './pen.ts';
+import type {Brush} from './brush.ts';
 import {formatStep} from '../text/format.ts';
 
 const POINTS_PER_SLICE = 3000;
 
 export interface PaintOptions {
   /** Step labels on the axis: ticks under them disappear. */
-  readonly plates: readonly number[];
+  readonly axisFields: readonly number[];
   /** Only the lines: no axes, nothing outside the plot. */
   readonly bare?: boolean;
 }
 
 export function* paintChart(
-  pen: Pen,
+  brush: Brush,
   model: ChartModel,
   layout: ChartLayout,
-  ink: Ink,
-  options: PaintOptions = {plates: []},
+  colours: ThemeColours,
+  options: PaintOptions = {axisFields: []},
 ): Generator<void> {
   const bare = options.bare === true;
-  if (!bare) paintAxes(pen, layout, ink, options.plates, model.series.length > 0);
+  if (!bare) paintAxes(brush, layout, colours, options.axisFields, model.series.length > 0);
   const {left, right, top, bottom} = layout;
-  pen.save();
-  pen.beginPath();
-  pen.rect(left, top - 2, right - left + 1, bottom - top + 3);
-  pen.clip();
+  brush.save();
+  brush.beginPath();
+  brush.rect(left, top - 2, right - left + 1, bottom - top + 3);
+  brush.clip();
   const count = model.series.length;
   const width = count > 60 ? 1 : count > 12 ? 1.25 : 1.5;
   const fade = count > 60 ? 0.7 : 1;
   for (const series of model.series)
-    if (series.bandLo !== undefined && series.bandHi !== undefined) paintBand(pen, series, layout, ink);
+    if (series.bandLo !== undefined && series.bandHi !== undefined) paintBand(brush, series, layout, colours);
   if (count <= 12) {
     for (const series of model.series) {
       if (series.raw === undefined || model.ghost <= 0 || !series.exact) continue;
-      pen.strokeStyle = alpha(series.colour, model.ghost);
-      pen.lineWidth = 1;
-      line(pen, series, series.raw, layout);
+      brush.strokeStyle = alpha(series.colour, model.ghost);
+      brush.lineWidth = 1;
+      line(brush, series, series.raw, layout);
     }
   }
   let work = 0;
   for (const series of model.series) {
     if (series.lo === undefined || series.hi === undefined) continue;
-    paintExtents(pen, series, layout, ink, count > 60);
+    paintExtents(brush, series, layout, colours, count > 60);
     work += series.x.length;
     if (work > POINTS_PER_SLICE) {
       work = 0;
       yield;
     }
   }
-  let dash: readonly number[] | null = null; // what the pen has
+  let dash: readonly number[] | null = null; // what the brush has
   for (const series of model.series) {
     const isGroup = series.run < 0;
-    pen.strokeStyle = alpha(series.colour, (series.alpha ?? 1) * (isGroup ? 1 : fade));
-    pen.lineWidth = series.width ?? (isGroup ? 1.75 : width);
+    brush.strokeStyle = alpha(series.colour, (series.alpha ?? 1) * (isGroup ? 1 : fade));
+    brush.lineWidth = series.width ?? (isGroup ? 1.75 : width);
     if (series.parts === true) {
-      paintParts(pen, series, layout, model.ghost);
+      paintParts(brush, series, layout, model.ghost);
       dash = null;
     } else {
-      if (series.dash !== dash) pen.setLineDash([...(dash = series.dash)]);
-      line(pen, series, series.y, layout);
+      if (series.dash !== dash) brush.setLineDash([...(dash = series.dash)]);
+      line(brush, series, series.y, layout);
     }
     work += series.x.length;
     if (work > POINTS_PER_SLICE) {
@@ -73,74 +73,80 @@ export function* paintChart(
       yield;
     }
   }
-  pen.setLineDash([]);
-  if (count <= 60) for (const series of model.series) paintDots(pen, series, layout);
-  pen.restore();
-  if (count <= 60) for (const series of model.series) if (series.run >= 0) paintMarks(pen, series, layout, ink);
+  brush.setLineDash([]);
+  if (count <= 60) for (const series of model.series) paintDots(brush, series, layout);
+  brush.restore();
+  if (count <= 60) for (const series of model.series) if (series.run >= 0) paintMarks(brush, series, layout, colours);
   if (bare) return;
-  if (count <= 200) paintOutside(pen, model, layout);
-  paintNotes(pen, model, layout, ink);
-  if (model.labels) paintLabels(pen, model, layout, ink);
+  if (count <= 200) paintOutside(brush, model, layout);
+  paintNotes(brush, model, layout, colours);
+  if (model.labels) paintLabels(brush, model, layout, colours);
 }
 
 const PLATE_ROOM = 22; // beside a plate's text: its padding and what it clears, see paintPlate
 
 /** Without data (still loading) the grid stands there, but no number is claimed. */
-function paintAxes(pen: Pen, layout: ChartLayout, ink: Ink, plates: readonly number[], labels: boolean): void {
+function paintAxes(
+  brush: Brush,
+  layout: ChartLayout,
+  colours: ThemeColours,
+  axisFields: readonly number[],
+  labels: boolean,
+): void {
   const {left, right, bottom, top, width} = layout;
-  pen.lineWidth = 1;
-  pen.setLineDash([]);
-  pen.font = `400 ${TICK_FONT}px ${ink.font}`;
-  pen.textBaseline = 'middle';
-  pen.textAlign = 'right';
+  brush.lineWidth = 1;
+  brush.setLineDash([]);
+  brush.font = `400 ${TICK_FONT}px ${colours.font}`;
+  brush.textBaseline = 'middle';
+  brush.textAlign = 'right';
   const [y0, y1] = layout.y.domain;
   layout.yTicks.values.forEach((value, i) => {
     const y = Math.round(layout.py(value)) + 0.5;
     if (y < top - 1 || y > bottom + 1) return;
-    pen.strokeStyle = value === 0 && y0 < 0 && y1 > 0 ? ink.line : ink.grid;
-    pen.beginPath();
-    pen.moveTo(left, y);
-    pen.lineTo(right, y);
-    pen.stroke();
-    pen.fillStyle = ink.text3;
-    if (labels) pen.fillText(layout.yTicks.labels[i]!, left - 6, Math.max(top + 2, Math.min(bottom - 2, y)));
+    brush.strokeStyle = value === 0 && y0 < 0 && y1 > 0 ? colours.line : colours.grid;
+    brush.beginPath();
+    brush.moveTo(left, y);
+    brush.lineTo(right, y);
+    brush.stroke();
+    brush.fillStyle = colours.text3;
+    if (labels) brush.fillText(layout.yTicks.labels[i]!, left - 6, Math.max(top + 2, Math.min(bottom - 2, y)));
   });
-  pen.strokeStyle = ink.axis;
-  pen.beginPath();
-  pen.moveTo(left, bottom + 0.5);
-  pen.lineTo(right, bottom + 0.5);
-  pen.stroke();
-  pen.textAlign = 'center';
-  pen.textBaseline = 'top';
+  brush.strokeStyle = colours.axis;
+  brush.beginPath();
+  brush.moveTo(left, bottom + 0.5);
+  brush.lineTo(right, bottom + 0.5);
+  brush.stroke();
+  brush.textAlign = 'center';
+  brush.textBaseline = 'top';
   let free = -Infinity; // where the next label may begin
   layout.xTicks.values.forEach((value, i) => {
     const x = Math.round(layout.px(value)) + 0.5;
     if (x < left - 1 || x > right + 1) return;
-    pen.strokeStyle = ink.axis;
-    pen.beginPath();
-    pen.moveTo(x, bottom);
-    pen.lineTo(x, bottom + 3);
-    pen.stroke();
+    brush.strokeStyle = colours.axis;
+    brush.beginPath();
+    brush.moveTo(x, bottom);
+    brush.lineTo(x, bottom + 3);
+    brush.stroke();
     if (!labels) return;
     const under = layout.xTicks.under?.[i] ?? null;
     const label = under === null ? layout.xTicks.labels[i]! : `${under.slice(5)} ${layout.xTicks.labels[i]!}`;
-    const half = pen.measureText(label).width / 2;
+    const half = brush.measureText(label).width / 2;
     const at = Math.min(Math.max(x, left + half - 6), width - half - 2);
     if (
       at - half < free ||
-      plates.some(
-        plate => Math.abs(layout.px(plate) - at) < half + pen.measureText(formatStep(plate)).width / 2 + PLATE_ROOM,
+      axisFields.some(
+        plate => Math.abs(layout.px(plate) - at) < half + brush.measureText(formatStep(plate)).width / 2 + PLATE_ROOM,
       )
     )
       return;
-    pen.fillStyle = ink.text3;
-    pen.fillText(label, at, bottom + 5);
+    brush.fillStyle = colours.text3;
+    brush.fillText(label, at, bottom + 5);
     free = at + half + 6;
   });
 }
 
 /** One path from the first to the last point in view, with one neighbour outside at each side. */
-function line(pen: Pen, series: ChartSeries, y: Numbers, layout: ChartLayout): void {
+function line(brush: Brush, series: ChartSeries, y: Numbers, layout: ChartLayout): void {
   const {x} = series;
   const n = x.length;
   const [x0, x1] = layout.x.domain;
@@ -158,12 +164,12 @@ function line(pen: Pen, series: ChartSeries, y: Numbers, layout: ChartLayout): v
   const {left, bottom, top} = layout;
   const ceiling = top - 40 * (bottom - top);
   const floor = bottom + 40 * (bottom - top);
-  pen.beginPath();
+  brush.beginPath();
   let down = false;
   let alone = false; // the last moveTo had no lineTo yet: a single point between gaps
   let [lastX, lastY] = [0, 0];
   const dot = (): void => {
-    if (alone) pen.lineTo(lastX + 0.01, lastY);
+    if (alone) brush.lineTo(lastX + 0.01, lastY);
   };
   for (let i = from; i < to; i++) {
     const v = y[i]!;
@@ -178,17 +184,17 @@ function line(pen: Pen, series: ChartSeries, y: Numbers, layout: ChartLayout): v
     else if (py > floor) py = floor;
     if (!Number.isFinite(px)) continue;
     if (down) {
-      pen.lineTo(px, py);
+      brush.lineTo(px, py);
       alone = false;
     } else {
-      pen.moveTo(px, py);
+      brush.moveTo(px, py);
       down = alone = true;
     }
     lastX = px;
     lastY = py;
   }
   dot();
-  pen.stroke();
+  brush.stroke();
 }
 
 function isValue(series: ChartSeries): boolean {
@@ -196,7 +202,7 @@ function isValue(series: ChartSeries): boolean {
 }
 
 /** Restarts kept: what a later part repeats is a dashed ghost. */
-function paintParts(pen: Pen, series: ChartSeries, layout: ChartLayout, ghost: number): void {
+function paintParts(brush: Brush, series: ChartSeries, layout: ChartLayout, ghost: number): void {
   const starts = [0];
   for (let i = 1; i < series.x.length; i++) if (series.x[i]! < series.x[i - 1]!) starts.push(i);
   const slice = (a: Numbers, from: number, to: number): Numbers => Array.prototype.slice.call(a, from, to) as number[];
@@ -212,47 +218,47 @@ function paintParts(pen: Pen, series: ChartSeries, layout: ChartLayout, ghost: n
       x: slice(series.x, a, b),
       y: slice(series.y, a, b),
     });
-    pen.setLineDash([...series.dash]);
+    brush.setLineDash([...series.dash]);
     const solid = part(from, cut);
-    line(pen, solid, solid.y, layout);
+    line(brush, solid, solid.y, layout);
     if (cut < to) {
-      const colour = pen.strokeStyle;
-      pen.strokeStyle = alpha(series.colour, Math.max(0.3, ghost));
-      pen.setLineDash([2, 3]);
+      const colour = brush.strokeStyle;
+      brush.strokeStyle = alpha(series.colour, Math.max(0.3, ghost));
+      brush.setLineDash([2, 3]);
       const old = part(Math.max(from, cut - 1), to);
-      line(pen, old, old.y, layout);
-      pen.strokeStyle = colour;
+      line(brush, old, old.y, layout);
+      brush.strokeStyle = colour;
     }
     cutoff = Math.min(cutoff, series.x[from] ?? Infinity);
   }
-  pen.setLineDash([]);
+  brush.setLineDash([]);
 }
 
-function paintBand(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink): void {
+function paintBand(brush: Brush, series: ChartSeries, layout: ChartLayout, colours: ThemeColours): void {
   const {x, bandLo, bandHi} = series;
-  pen.fillStyle = alpha(series.colour, ink.band);
+  brush.fillStyle = alpha(series.colour, colours.band);
   let from = 0;
   while (from < x.length) {
     while (from < x.length && !(Number.isFinite(bandLo![from]!) && Number.isFinite(bandHi![from]!))) from++;
     let to = from;
     while (to < x.length && Number.isFinite(bandLo![to]!) && Number.isFinite(bandHi![to]!)) to++;
     if (to - from === 1)
-      pen.fillRect(
+      brush.fillRect(
         layout.px(x[from]!) - 3,
         layout.py(bandHi![from]!),
         6,
         layout.py(bandLo![from]!) - layout.py(bandHi![from]!),
       );
     if (to - from > 1) {
-      pen.beginPath();
+      brush.beginPath();
       for (let i = from; i < to; i++) {
         const px = layout.px(x[i]!);
-        if (i === from) pen.moveTo(px, layout.py(bandHi![i]!));
-        else pen.lineTo(px, layout.py(bandHi![i]!));
+        if (i === from) brush.moveTo(px, layout.py(bandHi![i]!));
+        else brush.lineTo(px, layout.py(bandHi![i]!));
       }
-      for (let i = to - 1; i >= from; i--) pen.lineTo(layout.px(x[i]!), layout.py(bandLo![i]!));
-      pen.closePath();
-      pen.fill();
+      for (let i = to - 1; i >= from; i--) brush.lineTo(layout.px(x[i]!), layout.py(bandLo![i]!));
+      brush.closePath();
+      brush.fill();
     }
     from = to;
   }
@@ -263,7 +269,13 @@ function paintBand(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink)
  * Where a bucket is wider than a pixel (many runs), only what the line itself does not cover is drawn,
  * or the bars would look like a comb.
  */
-function paintExtents(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink, many: boolean): void {
+function paintExtents(
+  brush: Brush,
+  series: ChartSeries,
+  layout: ChartLayout,
+  colours: ThemeColours,
+  many: boolean,
+): void {
   const {x, y, lo, hi} = series;
   const [x0, x1] = layout.x.domain;
   const [y0, y1] = layout.y.domain;
@@ -277,10 +289,10 @@ function paintExtents(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: I
   const toY = (v: number): number => (linear ? bottom - Math.max(-far, Math.min(far, (v - y0) * ky)) : layout.py(v));
   const coarse = many || (n > 2 && (toX(x[n - 1]!) - toX(x[0]!)) / n > 2);
   const least = coarse ? 5 : 0;
-  pen.strokeStyle = alpha(series.colour, ink.extent);
-  pen.lineWidth = 1;
-  pen.setLineDash([]);
-  pen.beginPath();
+  brush.strokeStyle = alpha(series.colour, colours.extent);
+  brush.lineWidth = 1;
+  brush.setLineDash([]);
+  brush.beginPath();
   let any = false;
   for (let i = 0; i < n; i++) {
     if (x[i]! < x0 || x[i]! > x1) continue;
@@ -292,8 +304,8 @@ function paintExtents(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: I
     const yb = toY(b);
     if (!coarse) {
       any = true;
-      pen.moveTo(px, ya);
-      pen.lineTo(px, Math.min(yb, ya - 1));
+      brush.moveTo(px, ya);
+      brush.lineTo(px, Math.min(yb, ya - 1));
       continue;
     }
     const p = toY(y[i]!);
@@ -302,35 +314,35 @@ function paintExtents(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: I
     const lower = Math.max(p, q);
     if (yb < upper - least) {
       any = true;
-      pen.moveTo(px, upper);
-      pen.lineTo(px, yb);
+      brush.moveTo(px, upper);
+      brush.lineTo(px, yb);
     }
     if (ya > lower + least) {
       any = true;
-      pen.moveTo(px, lower);
-      pen.lineTo(px, ya);
+      brush.moveTo(px, lower);
+      brush.lineTo(px, ya);
     }
   }
-  if (any) pen.stroke();
+  if (any) brush.stroke();
 }
 
 /** Points as dots when they are far apart. */
-function paintDots(pen: Pen, series: ChartSeries, layout: ChartLayout): void {
+function paintDots(brush: Brush, series: ChartSeries, layout: ChartLayout): void {
   const n = series.x.length;
   if (!series.exact || n === 0) return;
   const span = Math.abs(layout.px(series.x[n - 1]!) - layout.px(series.x[0]!));
   if (n > 1 && span / (n - 1) < 12) return;
-  pen.fillStyle = series.colour;
+  brush.fillStyle = series.colour;
   for (let i = 0; i < n; i++) {
     if (!Number.isFinite(series.y[i]!)) continue;
-    pen.beginPath();
-    pen.arc(layout.px(series.x[i]!), layout.py(series.y[i]!), 2, 0, 7);
-    pen.fill();
+    brush.beginPath();
+    brush.arc(layout.px(series.x[i]!), layout.py(series.y[i]!), 2, 0, 7);
+    brush.fill();
   }
 }
 
 /** NaN and infinities: a hollow triangle where they begin, a dotted line over their length. */
-function paintMarks(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink): void {
+function paintMarks(brush: Brush, series: ChartSeries, layout: ChartLayout, colours: ThemeColours): void {
   const {x, y} = series;
   const truth = series.raw ?? y;
   let last = NaN; // last finite value
@@ -351,76 +363,76 @@ function paintMarks(pen: Pen, series: ChartSeries, layout: ChartLayout, ink: Ink
     if (v === -Infinity) at = layout.bottom - 5;
     at = Math.max(layout.top + 4, Math.min(layout.bottom - 4, at));
     if (i > from) {
-      pen.strokeStyle = series.colour;
-      pen.lineWidth = 1;
-      pen.setLineDash([1, 3]);
-      pen.beginPath();
-      pen.moveTo(px, at);
-      pen.lineTo(Math.min(layout.right, layout.px(x[i]!)), at);
-      pen.stroke();
-      pen.setLineDash([]);
+      brush.strokeStyle = series.colour;
+      brush.lineWidth = 1;
+      brush.setLineDash([1, 3]);
+      brush.beginPath();
+      brush.moveTo(px, at);
+      brush.lineTo(Math.min(layout.right, layout.px(x[i]!)), at);
+      brush.stroke();
+      brush.setLineDash([]);
     }
     const s = up ? 1 : -1;
-    pen.fillStyle = ink.surface;
-    pen.strokeStyle = series.colour;
-    pen.lineWidth = 1.5;
-    pen.beginPath();
-    pen.moveTo(px, at - 5 * s);
-    pen.lineTo(px + 5, at + 3.5 * s);
-    pen.lineTo(px - 5, at + 3.5 * s);
-    pen.closePath();
-    pen.fill();
-    pen.stroke();
+    brush.fillStyle = colours.surface;
+    brush.strokeStyle = series.colour;
+    brush.lineWidth = 1.5;
+    brush.beginPath();
+    brush.moveTo(px, at - 5 * s);
+    brush.lineTo(px + 5, at + 3.5 * s);
+    brush.lineTo(px - 5, at + 3.5 * s);
+    brush.closePath();
+    brush.fill();
+    brush.stroke();
   }
 }
 
 /** Points outside the fitted range: short ticks at the border. */
-function paintOutside(pen: Pen, model: ChartModel, layout: ChartLayout): void {
+function paintOutside(brush: Brush, model: ChartModel, layout: ChartLayout): void {
   const [y0, y1] = layout.y.domain;
   const [x0, x1] = layout.x.domain;
   if (layout.above === 0 && layout.below === 0) return;
   for (const series of model.series) {
-    pen.fillStyle = series.colour;
+    brush.fillStyle = series.colour;
     let [lastTop, lastBottom] = [-9, -9];
     for (let i = 0; i < series.x.length; i++) {
       if (series.x[i]! < x0 || series.x[i]! > x1) continue;
       const v = series.y[i]!;
       const px = Math.round(layout.px(series.x[i]!));
       if (v > y1 && px > lastTop + 1) {
-        pen.fillRect(px, layout.top - 2, 1, 3);
+        brush.fillRect(px, layout.top - 2, 1, 3);
         lastTop = px;
       } else if (v < y0 && px > lastBottom + 1) {
-        pen.fillRect(px, layout.bottom - 3, 1, 3);
+        brush.fillRect(px, layout.bottom - 3, 1, 3);
         lastBottom = px;
       }
     }
   }
 }
 
-function paintNotes(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink): void {
+function paintNotes(brush: Brush, model: ChartModel, layout: ChartLayout, colours: ThemeColours): void {
   for (const note of model.notes ?? []) {
     const px = Math.round(layout.px(note.x)) + 0.5;
     if (px < layout.left || px > layout.right) continue;
-    pen.strokeStyle = ink.text3;
-    pen.lineWidth = 1;
-    pen.setLineDash([2, 3]);
-    pen.beginPath();
-    pen.moveTo(px, layout.top);
-    pen.lineTo(px, layout.bottom);
-    pen.stroke();
-    pen.setLineDash([]);
-    pen.font = `400 ${TICK_FONT}px ${ink.font}`;
-    pen.fillStyle = ink.text3;
-    pen.textAlign = px > (layout.left + layout.right) / 2 ? 'right' : 'left';
-    pen.textBaseline = 'top';
-    pen.fillText(note.text, px + (pen.textAlign === 'left' ? 4 : -4), layout.top);
+    brush.strokeStyle = colours.text3;
+    brush.lineWidth = 1;
+    brush.setLineDash([2, 3]);
+    brush.beginPath();
+    brush.moveTo(px, layout.top);
+    brush.lineTo(px, layout.bottom);
+    brush.stroke();
+    brush.setLineDash([]);
+    brush.font = `400 ${TICK_FONT}px ${colours.font}`;
+    brush.fillStyle = colours.text3;
+    brush.textAlign = px > (layout.left + layout.right) / 2 ? 'right' : 'left';
+    brush.textBaseline = 'top';
+    brush.fillText(note.text, px + (brush.textAlign === 'left' ? 4 : -4), layout.top);
   }
 }
 
 export const LABEL_ROOM = 96;
 
 /** Names at the right end of the lines, pushed apart. */
-function paintLabels(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink): void {
+function paintLabels(brush: Brush, model: ChartModel, layout: ChartLayout, colours: ThemeColours): void {
   const labels = [];
   const grouped = model.series.some(series => series.run < 0);
   for (const series of model.series) {
@@ -434,34 +446,34 @@ function paintLabels(pen: Pen, model: ChartModel, layout: ChartLayout, ink: Ink)
   for (let i = 1; i < labels.length; i++) labels[i]!.y = Math.max(labels[i]!.y, labels[i - 1]!.y + 13);
   const over = (labels.at(-1)?.y ?? 0) - (layout.bottom - 4);
   if (over > 0) for (const label of labels) label.y -= over;
-  pen.textAlign = 'left';
-  pen.textBaseline = 'middle';
-  pen.font = `400 ${TICK_FONT}px ${ink.font}`;
+  brush.textAlign = 'left';
+  brush.textBaseline = 'middle';
+  brush.font = `400 ${TICK_FONT}px ${colours.font}`;
   for (const {y, series} of labels) {
-    pen.fillStyle = series.colour;
-    pen.fillRect(layout.right + 5, y - 1, 12, 2);
-    pen.fillStyle = ink.text2;
-    pen.fillText(clipMiddle(pen, series.label, LABEL_ROOM - 22), layout.right + 21, y);
+    brush.fillStyle = series.colour;
+    brush.fillRect(layout.right + 5, y - 1, 12, 2);
+    brush.fillStyle = colours.text2;
+    brush.fillText(clipMiddle(brush, series.label, LABEL_ROOM - 22), layout.right + 21, y);
   }
 }
 
 /** Keeps both ends: groups often differ only in their last words. */
-function clipMiddle(pen: Pen, text: string, width: number): string {
-  if (pen.measureText(text).width <= width) return text;
+function clipMiddle(brush: Brush, text: string, width: number): string {
+  if (brush.measureText(text).width <= width) return text;
   for (let n = text.length - 1; n > 3; n--) {
     const head = Math.floor(n * 0.4);
     const short = `${text.slice(0, head)}…${text.slice(text.length - (n - head))}`;
-    if (pen.measureText(short).width <= width) return short;
+    if (brush.measureText(short).width <= width) return short;
   }
   return '…';
 }
 
-export function clip(pen: Pen, text: string, width: number): string {
-  if (pen.measureText(text).width <= width) return text;
+export function clip(brush: Brush, text: string, width: number): string {
+  if (brush.measureText(text).width <= width) return text;
   let [a, b] = [0, text.length];
   while (a < b) {
     const mid = (a + b + 1) >> 1;
-    if (pen.measureText(`${text.slice(0, mid)}…`).width <= width) a = mid;
+    if (brush.measureText(`${text.slice(0, mid)}…`).width <= width) a = mid;
     else b = mid - 1;
   }
   return `${text.slice(0, a)}…`;

@@ -4,7 +4,7 @@ import {NO_OVERLAY, type ChartModel, type ChartOverlay} from './chart-model.ts';
 import {nearestAnywhere, nearestIndex} from './nearest.ts';
 import {paintOverlay, plateBox} from './chart-overlay.ts';
 import {LABEL_ROOM, paintChart} from './chart-paint.ts';
-import type {Ink} from './ink.ts';
+import type {ThemeColours} from './theme-colours.ts';
 import {enqueue, enqueueOverlay, forgetOverlay, handle} from './paint-queue.ts';
 
 export interface Pick {
@@ -16,7 +16,7 @@ export interface Pick {
 
 export interface Chart {
   /** Shows a model; the old picture stays until the new one is complete. `first`: before other charts. */
-  draw(model: ChartModel, width: number, height: number, ink: Ink, first: boolean): void;
+  draw(model: ChartModel, width: number, height: number, colours: ThemeColours, first: boolean): void;
   /** What lies over the data; built when it is painted, the chart under the pointer first. */
   overlay(build: () => ChartOverlay, first: boolean): void;
   pick(x: number, y: number): Pick;
@@ -32,12 +32,12 @@ export interface Chart {
 const SLICED_FROM = 10_000; // points; below that one paint is within a frame
 
 export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onPainted: () => void): Chart {
-  const pen = base.getContext('2d');
+  const brush = base.getContext('2d');
   const over = top.getContext('2d');
-  if (pen === null || over === null) throw new Error('2d canvas is not available');
+  if (brush === null || over === null) throw new Error('2d canvas is not available');
   let model: ChartModel | null = null;
   let layout: ChartLayout | null = null;
-  let ink: Ink | null = null;
+  let colours: ThemeColours | null = null;
   let build: () => ChartOverlay = () => NO_OVERLAY;
   let overlay: ChartOverlay = NO_OVERLAY;
   let cancel: () => void = () => {};
@@ -52,19 +52,25 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
     }
   }
 
-  function draw(next: ChartModel, width: number, height: number, nextInk: Ink, first: boolean): void {
+  function draw(next: ChartModel, width: number, height: number, nextStyle: ThemeColours, first: boolean): void {
     cancel();
     if (width < 20 || height < 20) return;
     let points = 0;
     for (const series of next.series) points += series.x.length;
-    const work = painter(next, width, height, nextInk, points < SLICED_FROM);
+    const work = painter(next, width, height, nextStyle, points < SLICED_FROM);
     if (first && model !== null && next.series === model.series) handle(); // only the view changed
     if (first && points < SLICED_FROM) work();
     else cancel = enqueue(work, first, points >= SLICED_FROM);
   }
 
   /** The painting of a model as slices; with `whole` in one, straight onto the canvas. */
-  function painter(next: ChartModel, width: number, height: number, nextInk: Ink, whole: boolean): () => boolean {
+  function painter(
+    next: ChartModel,
+    width: number,
+    height: number,
+    nextStyle: ThemeColours,
+    whole: boolean,
+  ): () => boolean {
     const ratio = Math.max(1, devicePixelRatio || 1);
     let painting: Generator<void> | null = null;
     let picture: HTMLCanvasElement | null = null;
@@ -73,8 +79,8 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
       if (ended) return true;
       if (painting === null) {
         overlay = build(); // ticks make room for its plates
-        nextLayout = layoutChart(next, width, height, nextInk, pen!, next.labels ? {right: LABEL_ROOM} : {});
-        let onto = pen!;
+        nextLayout = layoutChart(next, width, height, nextStyle, brush!, next.labels ? {right: LABEL_ROOM} : {});
+        let onto = brush!;
         if (whole) size(base, width, height, ratio);
         else {
           picture = document.createElement('canvas');
@@ -83,20 +89,20 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
         }
         onto.setTransform(ratio, 0, 0, ratio, 0, 0);
         if (whole) onto.clearRect(0, 0, width, height);
-        painting = paintChart(onto, next, nextLayout, nextInk, {
-          plates: [overlay.step, overlay.end].filter(v => v !== null),
+        painting = paintChart(onto, next, nextLayout, nextStyle, {
+          axisFields: [overlay.step, overlay.end].filter(v => v !== null),
         });
         if (whole) for (const _ of painting) void _;
       }
       if (painting.next().done !== true) return false;
       model = next;
       layout = nextLayout;
-      ink = nextInk;
+      colours = nextStyle;
       if (picture !== null) {
         size(base, width, height, ratio);
-        pen!.setTransform(1, 0, 0, 1, 0, 0);
-        pen!.clearRect(0, 0, base.width, base.height);
-        pen!.drawImage(picture, 0, 0);
+        brush!.setTransform(1, 0, 0, 1, 0, 0);
+        brush!.clearRect(0, 0, base.width, base.height);
+        brush!.drawImage(picture, 0, 0);
         picture = null;
       }
       size(top, width, height, ratio);
@@ -107,11 +113,11 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
   }
 
   function paintTop(): void {
-    if (model === null || layout === null || ink === null || ended) return;
+    if (model === null || layout === null || colours === null || ended) return;
     overlay = build();
     const ratio = Math.max(1, devicePixelRatio || 1);
     over!.setTransform(ratio, 0, 0, ratio, 0, 0);
-    paintOverlay(over!, model, layout, ink, overlay);
+    paintOverlay(over!, model, layout, colours, overlay);
   }
 
   function findNearest(x: number): void {
@@ -170,12 +176,12 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
       return best;
     },
     pickPlate: (x, y, step, end) => {
-      if (layout === null || ink === null) return -1;
+      if (layout === null || colours === null) return -1;
       const values = [step, end];
       for (let i = 0; i < 2; i++) {
         const value = values[i];
         if (value === null || value === undefined) continue;
-        const box = plateBox(over, layout, ink, value);
+        const box = plateBox(over, layout, colours, value);
         if (x >= box.x - 2 && x <= box.x + box.w + 2 && y >= box.y - 2) return i;
       }
       return -1;

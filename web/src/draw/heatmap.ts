@@ -3,8 +3,8 @@
 import {mapIndex, mapTable} from './colour-map.ts';
 import {type HistogramSeries, peak, quantile, rowTotal} from './histogram.ts';
 import {unbroken} from './in-order.ts';
-import type {Ink} from './ink.ts';
-import {slotInk} from './palette.ts';
+import type {ThemeColours} from './theme-colours.ts';
+import {slotStyle} from './palette.ts';
 import {
   atY,
   drawXAxis,
@@ -19,10 +19,11 @@ import {
 } from './plane.ts';
 
 export interface HeatOptions {
-  readonly ink: Ink;
+  readonly colours: ThemeColours;
   readonly times: Float64Array; // rising
   readonly strands: readonly (readonly number[])[]; // see in-order.ts: the quantile lines of each
   readonly timeLabels: Labels;
+  readonly wholeTimes: boolean; // times are steps
   readonly valueLabels: Labels;
   readonly density: boolean;
   readonly logColour: boolean;
@@ -64,13 +65,13 @@ export function drawHeat(
   series: HistogramSeries,
   options: HeatOptions,
 ): HeatLayout {
-  const {ink} = options;
+  const {colours} = options;
   const bins = series.edges.length - 1;
   const n = series.steps.length;
   const bounds = columnBorders(options.times);
   const y0 = series.edges[0] ?? 0;
   const y1 = series.edges[bins] ?? 1;
-  const left = yMargin(g, ink, y0, y1, size.height - 30, options.valueLabels);
+  const left = yMargin(g, colours, y0, y1, size.height - 30, options.valueLabels);
   const plane: Plane = {
     left,
     right: size.width - 12,
@@ -82,7 +83,7 @@ export function drawHeat(
     y1,
   };
   const borders = bounds.map(t => xOf(plane, t));
-  const table = mapTable('seq', ink.dark);
+  const table = mapTable('seq', colours.dark);
   const most = peak(series, options.density);
   for (let s = 0; s < n; s++) {
     const values = rowTotal(series, s);
@@ -98,12 +99,12 @@ export function drawHeat(
     }
   }
   drawQuantiles(g, plane, series, options);
-  drawYAxis(g, plane, ink, options.valueLabels, false);
-  drawXAxis(g, plane, ink, options.timeLabels, size.width);
-  if (options.range != null) drawStretch(g, plane, borders[options.range[0]]!, borders[options.range[1] + 1]!, ink);
+  drawYAxis(g, plane, colours, options.valueLabels, false);
+  drawXAxis(g, plane, colours, options.timeLabels, size.width, options.wholeTimes);
+  if (options.range != null) drawStretch(g, plane, borders[options.range[0]]!, borders[options.range[1] + 1]!, colours);
   for (const [index, colour] of [
-    [options.selected, ink.accent],
-    [options.hover?.step ?? -1, ink.lineStrong],
+    [options.selected, colours.accent],
+    [options.hover?.step ?? -1, colours.lineStrong],
   ] as const) {
     if (index < 0 || index >= n) continue;
     g.fillStyle = colour;
@@ -111,7 +112,7 @@ export function drawHeat(
   }
   if (options.hover) {
     const {step, bin} = options.hover;
-    g.strokeStyle = ink.text;
+    g.strokeStyle = colours.text;
     g.lineWidth = 1;
     const top = yOf(plane, series.edges[bin + 1]!);
     g.strokeRect(borders[step]!, top, borders[step + 1]! - borders[step]!, yOf(plane, series.edges[bin]!) - top);
@@ -120,7 +121,7 @@ export function drawHeat(
 }
 
 function drawQuantiles(g: CanvasRenderingContext2D, plane: Plane, series: HistogramSeries, options: HeatOptions): void {
-  g.strokeStyle = slotInk(1, options.ink.dark).colour;
+  g.strokeStyle = slotStyle(1, options.colours.dark).colour;
   for (const share of options.quantiles) {
     g.lineWidth = share === 0.5 ? 1.5 : 1;
     g.setLineDash(share === 0.5 ? [] : [3, 3]);

@@ -1,5 +1,5 @@
 // Histograms as outlines over one count axis: all steps of one run, or one step of several runs.
-import type {Ink} from './ink.ts';
+import type {ThemeColours} from './theme-colours.ts';
 import {drawXAxis, drawYAxis, type Labels, type Plane, type Size, xOf, yMargin, yOf} from './plane.ts';
 
 export interface Outline {
@@ -11,7 +11,7 @@ export interface Outline {
 }
 
 export interface OutlineOptions {
-  readonly ink: Ink;
+  readonly colours: ThemeColours;
   readonly valueLabels: Labels;
   readonly countLabels: Labels;
   readonly hover: {readonly line: number; readonly bin: number} | null;
@@ -36,17 +36,17 @@ export function drawOutlines(
   lines: readonly Outline[],
   options: OutlineOptions,
 ): Plane {
-  const {ink, hover} = options;
+  const {colours, hover} = options;
   const range = outlineRange(lines);
-  const left = yMargin(g, ink, range.y0, range.y1, size.height - 26, options.countLabels);
+  const left = yMargin(g, colours, range.y0, range.y1, size.height - 26, options.countLabels);
   const plane: Plane = {left, right: size.width - 10, top: 6, bottom: size.height - 20, ...range};
-  drawYAxis(g, plane, ink, options.countLabels);
-  drawXAxis(g, plane, ink, options.valueLabels, size.width);
+  drawYAxis(g, plane, colours, options.countLabels);
+  drawXAxis(g, plane, colours, options.valueLabels, size.width);
   const rank = (i: number): number => (i === hover?.line ? 2 : lines[i]!.strong ? 1 : 0);
   for (const i of lines.map((_, k) => k).sort((a, b) => rank(a) - rank(b))) {
     const line = lines[i]!;
     const hot = i === hover?.line;
-    g.strokeStyle = line.strong && !hot ? ink.accent : line.colour;
+    g.strokeStyle = line.strong && !hot ? colours.accent : line.colour;
     g.lineWidth = hot || line.strong ? 2.25 : lines.length > 60 ? 1 : lines.length > 12 ? 1.25 : 1.5;
     g.globalAlpha = hover && !hot ? 0.45 : lines.length > 60 && !hot && !line.strong ? 0.7 : 1;
     g.setLineDash([...line.dash]);
@@ -63,7 +63,7 @@ export function drawOutlines(
     g.arc(xOf(plane, centre(hot.edges, hover.bin)), yOf(plane, hot.heights[hover.bin]!), 3.5, 0, 7);
     g.fillStyle = hot.colour;
     g.fill();
-    g.strokeStyle = ink.surface;
+    g.strokeStyle = colours.surface;
     g.lineWidth = 1;
     g.stroke();
   }

@@ -34,6 +34,7 @@ describe('plane', () => {
     ]);
     expect(roundTicks(0, 97, 5)).toEqual([0, 20, 40, 60, 80]);
     expect(roundTicks(3, 3, 5)).toEqual([3]);
+    expect(roundTicks(0.5, 0.5 + 2 ** -53, 5)).toEqual([0.5]); // nothing but rounding: never endless
     expect(roundTicks(NaN, NaN, 5)).toEqual([]);
   });
   it('pixel and value are inverse', () => expect(atX(plane, xOf(plane, 0.37))).toBeCloseTo(0.37, 12));

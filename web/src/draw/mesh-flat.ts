@@ -60,7 +60,7 @@ function paintFlat(
     for (const f of sorted(faces.length / 3, depth)) {
       const v = [faces[f * 3]!, faces[f * 3 + 1]!, faces[f * 3 + 2]!];
       g.fillStyle = colour(v[0]!, 0.45 + 0.55 * lamp(data.vertices, v));
-      g.strokeStyle = mode === 'both' ? `rgb(${style.ink.join(' ')})` : g.fillStyle;
+      g.strokeStyle = mode === 'both' ? `rgb(${style.edge.join(' ')})` : g.fillStyle;
       g.lineWidth = 1;
       g.beginPath();
       for (const i of v) g.lineTo(at[i * 3]!, at[i * 3 + 1]!);

@@ -18,7 +18,7 @@ export interface MeshStyle {
   readonly mode: MeshMode;
   readonly pointPx: number; // device pixels
   readonly fill: Rgb; // 0…255, where the data has no colour
-  readonly ink: Rgb; // of edges drawn over faces
+  readonly edge: Rgb; // of edges drawn over faces
   readonly ground: Rgb;
 }
 
@@ -189,7 +189,7 @@ export function createGlPainter(): MeshPainter | null {
       gl!.disable(gl!.POLYGON_OFFSET_FILL);
     }
     if (mode === 'wire' || mode === 'both') {
-      look(mode === 'both' ? style.ink : style.fill, mode === 'wire', false, false);
+      look(mode === 'both' ? style.edge : style.fill, mode === 'wire', false, false);
       gl!.bindBuffer(gl!.ELEMENT_ARRAY_BUFFER, edges);
       gl!.drawElements(gl!.LINES, counts.edges, gl!.UNSIGNED_INT, 0);
     }

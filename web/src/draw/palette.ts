@@ -2,7 +2,7 @@
 // computed (palette.json); nothing here invents a colour.
 import palette from './palette.json';
 
-export interface RunInk {
+export interface LineStyle {
   readonly colour: string;
   readonly dash: readonly number[];
 }
@@ -11,14 +11,14 @@ const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 2], [8, 2, 2, 2]
 const SHADES = [0, 0.3, 0.12, 0.4, 0.2, 0.06];
 
 /** Slots beyond 24 repeat the colours with another dash. */
-export function slotInk(slot: number, dark: boolean): RunInk {
+export function slotStyle(slot: number, dark: boolean): LineStyle {
   const colours = dark ? palette.runs.dark : palette.runs.light;
   const safe = Math.max(0, Math.floor(slot));
   return {colour: colours[safe % colours.length]!, dash: DASHES[Math.floor(safe / colours.length) % DASHES.length]!};
 }
 
 /** The paint of a swatch: the colour, striped as the line is dashed. */
-export function swatchPaint({colour, dash}: RunInk): string {
+export function swatchPaint({colour, dash}: LineStyle): string {
   if (dash.length === 0) return colour;
   const period = dash.reduce((sum, one) => sum + one, 0);
   const repeats = period <= 4 ? 2 : 1;
@@ -33,7 +33,7 @@ export function swatchPaint({colour, dash}: RunInk): string {
 }
 
 /** Several tags of one run keep its colour: each has a dash of its own, then also a shade. */
-export function tagInk({colour}: RunInk, index: number, dark: boolean): RunInk {
+export function tagStyle({colour}: LineStyle, index: number, dark: boolean): LineStyle {
   const round = Math.floor(index / DASHES.length);
   return {colour: round === 0 ? colour : shade(colour, round, dark), dash: DASHES[index % DASHES.length]!};
 }

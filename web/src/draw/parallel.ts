@@ -1,6 +1,6 @@
 // Parallel coordinates: one line a row across all axes, painted in slices so that ten thousand lines
 // never block a frame. A row without a value runs along a rail under the axis.
-import type {Ink} from './ink.ts';
+import type {ThemeColours} from './theme-colours.ts';
 import {createRaster, type Raster} from './line-raster.ts';
 import {enqueue} from './paint-queue.ts';
 import {channels} from './palette.ts';
@@ -102,7 +102,7 @@ function paintMany(
   const ratio = g.getTransform().a;
   let raster: Raster | undefined;
   const y = new Float64Array(axes.length);
-  const inks = new Map<string, [number, number, number]>();
+  const styles = new Map<string, [number, number, number]>();
   let next = 0;
   const slice = (): boolean => {
     raster ??= createRaster(
@@ -117,9 +117,9 @@ function paintMany(
       const row = rows[next]!;
       for (let i = 0; i < axes.length; i++) y[i] = yAt(layout, axes[i]!.at[row]!) * ratio;
       const colour = style.colour(row);
-      let ink = inks.get(colour);
-      if (ink === undefined) inks.set(colour, (ink = channels(colour)));
-      raster.line(y, ink, style.alpha);
+      let colours = styles.get(colour);
+      if (colours === undefined) styles.set(colour, (colours = channels(colour)));
+      raster.line(y, colours, style.alpha);
     }
     if (next % 3000 < 60 && next < rows.length && next > 60) raster.blit(g);
     if (next < rows.length) return false;
@@ -143,12 +143,12 @@ export function paintHot(
   layout: ParallelLayout,
   axes: readonly ParallelAxis[],
   row: number,
-  ink: Ink,
+  colours: ThemeColours,
 ): void {
   if (axes.length < 2) return;
   for (const [colour, width] of [
-    [ink.surface, 5],
-    [ink.accent, 2.5],
+    [colours.surface, 5],
+    [colours.accent, 2.5],
   ] as const) {
     g.strokeStyle = colour;
     g.lineWidth = width;
@@ -169,15 +169,15 @@ export function paintAxes(
   layout: ParallelLayout,
   axes: readonly ParallelAxis[],
   brushes: readonly Brush[],
-  ink: Ink,
+  colours: ThemeColours,
   none: string,
 ): void {
-  g.font = `400 10.5px ${ink.font}`;
+  g.font = `400 10.5px ${colours.font}`;
   g.textBaseline = 'middle';
   axes.forEach((axis, i) => {
     const x = Math.round(layout.x[i]!) + 0.5;
     const brushed = brushes.some(brush => brush.axis === i);
-    g.strokeStyle = ink.axis;
+    g.strokeStyle = colours.axis;
     g.lineWidth = 1;
     g.beginPath();
     g.moveTo(x, layout.top - 4);
@@ -187,10 +187,10 @@ export function paintAxes(
       const width = g.measureText(text).width;
       g.textAlign = 'right';
       g.globalAlpha = 0.82;
-      g.fillStyle = ink.surface;
+      g.fillStyle = colours.surface;
       g.fillRect(x - (brushed ? 11.5 : 8) - width, y - 7, width + 3, 14);
       g.globalAlpha = 1;
-      g.fillStyle = ink.text2;
+      g.fillStyle = colours.text2;
       g.fillText(text, x - (brushed ? 10 : 6.5), y);
     };
     let lastY = Infinity;
@@ -215,8 +215,8 @@ export function paintAxes(
   for (const brush of brushes) {
     const x = Math.round(layout.x[brush.axis]!) + 0.5;
     const [a, b] = [yAt(layout, Math.max(brush.from, brush.to)), yAt(layout, Math.min(brush.from, brush.to))];
-    g.fillStyle = ink.select;
-    g.strokeStyle = ink.accent;
+    g.fillStyle = colours.select;
+    g.strokeStyle = colours.accent;
     g.lineWidth = 1;
     g.beginPath();
     g.roundRect(x - 7, a, 14, Math.max(3, b - a), 3);

@@ -1,7 +1,7 @@
 // The plain rectangular plot that histograms, bands and curves share: a canvas at device resolution,
 // ticks, axes. Labels are made by the caller, so that this file knows no number format.
 
-import type {Ink} from './ink.ts';
+import type {ThemeColours} from './theme-colours.ts';
 
 export interface Size {
   readonly width: number;
@@ -54,30 +54,41 @@ export function roundTicks(lo: number, hi: number, count: number): number[] {
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map(f => f * power).find(s => s >= raw * 0.999) ?? 10 * power;
   const out: number[] = [];
-  for (let i = Math.ceil(lo / step - 1e-9); i * step <= hi + step * 1e-9; i++) out.push(i * step + 0); // + 0: never −0
+  const first = Math.ceil(lo / step - 1e-9);
+  if (!Number.isSafeInteger(first)) return [lo]; // a range that is nothing but rounding
+  for (let i = first; i * step <= hi + step * 1e-9; i++) out.push(i * step + 0); // + 0: never −0
   return out;
 }
 
-export function setFont(g: CanvasRenderingContext2D, ink: Ink, weight = 400): void {
-  g.font = `${weight} 10.5px ${ink.font}`;
+export function setFont(g: CanvasRenderingContext2D, colours: ThemeColours, weight = 400): void {
+  g.font = `${weight} 10.5px ${colours.font}`;
 }
 
 export type Labels = (ticks: readonly number[]) => (value: number) => string;
 
 /** Axis line, ticks and labels under the plot; the outermost labels are kept inside it. */
-export function drawXAxis(g: CanvasRenderingContext2D, p: Plane, ink: Ink, labels: Labels, width: number): void {
-  const ticks = roundTicks(p.x0, p.x1, Math.max(2, Math.floor((p.right - p.left) / 64)));
+export function drawXAxis(
+  g: CanvasRenderingContext2D,
+  p: Plane,
+  colours: ThemeColours,
+  labels: Labels,
+  width: number,
+  whole = false, // of steps: there is no step 0.5
+): void {
+  const round = roundTicks(p.x0, p.x1, Math.max(2, Math.floor((p.right - p.left) / 64)));
+  const integers = whole ? round.filter(Number.isInteger) : [];
+  const ticks = integers.length > 1 ? integers : round;
   const label = labels(ticks);
-  g.fillStyle = ink.axis;
+  g.fillStyle = colours.axis;
   g.fillRect(p.left, Math.round(p.bottom), p.right - p.left, 1);
-  setFont(g, ink);
+  setFont(g, colours);
   g.textAlign = 'center';
   g.textBaseline = 'top';
   for (const tick of ticks) {
     const x = Math.round(xOf(p, tick));
-    g.fillStyle = ink.axis;
+    g.fillStyle = colours.axis;
     g.fillRect(x, Math.round(p.bottom), 1, 4);
-    g.fillStyle = ink.text3;
+    g.fillStyle = colours.text3;
     const text = label(tick);
     const half = g.measureText(text).width / 2;
     g.fillText(text, Math.min(width - half - 2, Math.max(half + 2, x)), p.bottom + 6);
@@ -85,19 +96,25 @@ export function drawXAxis(g: CanvasRenderingContext2D, p: Plane, ink: Ink, label
 }
 
 /** Horizontal grid lines with labels at the left. */
-export function drawYAxis(g: CanvasRenderingContext2D, p: Plane, ink: Ink, labels: Labels, grid = true): void {
+export function drawYAxis(
+  g: CanvasRenderingContext2D,
+  p: Plane,
+  colours: ThemeColours,
+  labels: Labels,
+  grid = true,
+): void {
   const ticks = roundTicks(p.y0, p.y1, Math.max(2, Math.floor((p.bottom - p.top) / 40)));
   const label = labels(ticks);
-  setFont(g, ink);
+  setFont(g, colours);
   g.textAlign = 'right';
   g.textBaseline = 'middle';
   for (const tick of ticks) {
     const y = Math.round(yOf(p, tick));
     if (grid) {
-      g.fillStyle = tick === 0 ? ink.line : ink.grid;
+      g.fillStyle = tick === 0 ? colours.line : colours.grid;
       g.fillRect(p.left, y, p.right - p.left, 1);
     }
-    g.fillStyle = ink.text3;
+    g.fillStyle = colours.text3;
     g.fillText(label(tick), p.left - 6, Math.max(p.top + 5, Math.min(p.bottom - 4, y)));
   }
 }
@@ -105,7 +122,7 @@ export function drawYAxis(g: CanvasRenderingContext2D, p: Plane, ink: Ink, label
 /** Room for the widest y label: its width + 12. */
 export function yMargin(
   g: CanvasRenderingContext2D,
-  ink: Ink,
+  colours: ThemeColours,
   y0: number,
   y1: number,
   heightPx: number,
@@ -113,20 +130,26 @@ export function yMargin(
 ): number {
   const ticks = roundTicks(y0, y1, Math.max(2, Math.floor(heightPx / 40)));
   const label = labels(ticks);
-  setFont(g, ink);
+  setFont(g, colours);
   return Math.ceil(Math.max(12, ...ticks.map(t => g.measureText(label(t)).width)) + 12);
 }
 
 /** A vertical 1 px line on a pixel. */
 /** A chosen stretch in px: what lies outside fades, its ends are marked. */
-export function drawStretch(g: CanvasRenderingContext2D, p: Plane, from: number, to: number, ink: Ink): void {
+export function drawStretch(
+  g: CanvasRenderingContext2D,
+  p: Plane,
+  from: number,
+  to: number,
+  colours: ThemeColours,
+): void {
   const [a, b] = [Math.max(p.left, Math.min(from, to)), Math.min(p.right, Math.max(from, to))];
   g.globalAlpha = 0.6;
-  g.fillStyle = ink.surface;
+  g.fillStyle = colours.surface;
   g.fillRect(p.left, p.top, a - p.left, p.bottom - p.top);
   g.fillRect(b, p.top, p.right - b, p.bottom - p.top);
   g.globalAlpha = 1;
-  g.fillStyle = ink.accent;
+  g.fillStyle = colours.accent;
   for (const x of [a, b]) g.fillRect(Math.round(x), p.top, 1, p.bottom - p.top);
 }
 

@@ -7,18 +7,17 @@ export interface RasterPoints {
   readonly colours: Uint32Array; // 0xAABBGGRR, as an image keeps them
 }
 
-/** Draws squares with cut corners of about `size` device pixels. */
+/** Squares with cut corners of about `size` device pixels on a sheet of their own, to be drawn again and again. */
 export function rasterPoints(
-  g: CanvasRenderingContext2D,
   width: number,
   height: number,
   ratio: number,
   points: RasterPoints,
   size: number,
-): void {
+): OffscreenCanvas | null {
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (w < 1 || h < 1) return;
-  const image = g.createImageData(w, h);
+  if (w < 1 || h < 1) return null;
+  const image = new ImageData(w, h);
   const pixels = new Uint32Array(image.data.buffer);
   const radius = Math.max(1, Math.round(size / 2));
   const {x, y, colours} = points;
@@ -33,12 +32,13 @@ export function rasterPoints(
       const reach = Math.abs(dy) === radius ? radius - 1 : radius;
       const from = Math.max(0, cx - reach);
       const to = Math.min(w - 1, cx + reach);
-      if (from <= to) pixels.fill(colour, py * w + from, py * w + to + 1);
+      // Short runs: a loop beats fill().
+      for (let at = py * w + from, end = py * w + to; at <= end; at++) pixels[at] = colour;
     }
   }
   const sheet = new OffscreenCanvas(w, h);
   sheet.getContext('2d')!.putImageData(image, 0, 0);
-  g.drawImage(sheet, 0, 0, width, height);
+  return sheet;
 }
 
 /** The point nearest to a place, within `reach` pixels; −1 when there is none. */
@@ -61,8 +61,15 @@ export function pointsInside(
 ): number[] {
   const found: number[] = [];
   if (line.length < 3) return found;
+  let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const [x, y] of line) {
+    [left, right] = [Math.min(left, x), Math.max(right, x)];
+    [top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
+  }
   for (let i = 0; i < points.x.length; i++) {
-    const [px, py] = [points.x[i]!, points.y[i]!];
+    const px = points.x[i]!;
+    const py = points.y[i]!;
+    if (!(px >= left && px <= right && py >= top && py <= bottom)) continue;
     let inside = false;
     for (let a = 0, b = line.length - 1; a < line.length; b = a++) {
       const [ax, ay] = line[a]!;
@@ -70,6 +77,19 @@ export function pointsInside(
       if (ay > py !== by > py && px < ((bx - ax) * (py - ay)) / (by - ay) + ax) inside = !inside;
     }
     if (inside) found.push(i);
+  }
+  return found;
+}
+
+/** One point for each square of `cell` pixels that has any: those that can be drawn larger without hiding each other. */
+export function onePerCell(points: Pick<RasterPoints, 'x' | 'y'>, cell: number, most: number): number[] {
+  const taken = new Set<number>();
+  const found: number[] = [];
+  for (let i = 0; i < points.x.length && found.length < most; i++) {
+    const key = Math.floor(points.x[i]! / cell) * 65536 + Math.floor(points.y[i]! / cell);
+    if (Number.isNaN(key) || taken.has(key)) continue;
+    taken.add(key);
+    found.push(i);
   }
   return found;
 }

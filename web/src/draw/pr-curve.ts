@@ -1,6 +1,6 @@
 // Precision over recall: curves of several runs in the unit square (or a zoomed part of it), the area
 // under a curve as average precision, and the point nearest to the pointer.
-import type {Ink} from './ink.ts';
+import type {ThemeColours} from './theme-colours.ts';
 import {drawXAxis, drawYAxis, type Labels, type Plane, type Size, xOf, yMargin, yOf} from './plane.ts';
 
 export interface PrCurve {
@@ -12,7 +12,7 @@ export interface PrCurve {
 }
 
 export interface PrOptions {
-  readonly ink: Ink;
+  readonly colours: ThemeColours;
   readonly labels: Labels;
   readonly range: {readonly x0: number; readonly x1: number; readonly y0: number; readonly y1: number};
   readonly hover: {readonly curve: number; readonly index: number} | null;
@@ -33,11 +33,11 @@ export function averagePrecision(precision: ArrayLike<number>, recall: ArrayLike
 }
 
 export function drawPr(g: CanvasRenderingContext2D, size: Size, curves: readonly PrCurve[], options: PrOptions): Plane {
-  const {ink, range, hover} = options;
-  const left = yMargin(g, ink, range.y0, range.y1, size.height - 26, options.labels);
+  const {colours, range, hover} = options;
+  const left = yMargin(g, colours, range.y0, range.y1, size.height - 26, options.labels);
   const plane: Plane = {left, right: size.width - 10, top: 6, bottom: size.height - 20, ...range};
-  drawYAxis(g, plane, ink, options.labels);
-  drawXAxis(g, plane, ink, options.labels, size.width);
+  drawYAxis(g, plane, colours, options.labels);
+  drawXAxis(g, plane, colours, options.labels, size.width);
   g.save();
   g.beginPath();
   g.rect(plane.left - 2, plane.top - 2, plane.right - plane.left + 4, plane.bottom - plane.top + 4);
@@ -56,29 +56,35 @@ export function drawPr(g: CanvasRenderingContext2D, size: Size, curves: readonly
   }
   g.globalAlpha = 1;
   g.setLineDash([]);
-  for (const mark of options.marks) drawDot(g, plane, curves[mark.curve], mark.index, ink);
+  for (const mark of options.marks) drawDot(g, plane, curves[mark.curve], mark.index, colours);
   if (hover) {
     const curve = curves[hover.curve];
     if (curve) {
       const x = xOf(plane, curve.recall[hover.index]!);
       const y = yOf(plane, curve.precision[hover.index]!);
-      g.fillStyle = ink.lineStrong;
+      g.fillStyle = colours.lineStrong;
       g.fillRect(Math.round(x), plane.top, 1, plane.bottom - plane.top);
       g.fillRect(plane.left, Math.round(y), plane.right - plane.left, 1);
-      drawDot(g, plane, curve, hover.index, ink);
+      drawDot(g, plane, curve, hover.index, colours);
     }
   }
   g.restore();
   return plane;
 }
 
-function drawDot(g: CanvasRenderingContext2D, plane: Plane, curve: PrCurve | undefined, index: number, ink: Ink): void {
+function drawDot(
+  g: CanvasRenderingContext2D,
+  plane: Plane,
+  curve: PrCurve | undefined,
+  index: number,
+  colours: ThemeColours,
+): void {
   if (curve === undefined) return;
   g.beginPath();
   g.arc(xOf(plane, curve.recall[index]!), yOf(plane, curve.precision[index]!), 3.5, 0, 7);
   g.fillStyle = curve.colour;
   g.fill();
-  g.strokeStyle = ink.surface;
+  g.strokeStyle = colours.surface;
   g.lineWidth = 1;
   g.stroke();
 }

@@ -2,11 +2,11 @@
 // along time. Picks the slice and bin under the pointer.
 import {tableColour, mapTable} from './colour-map.ts';
 import {type HistogramSeries, peak, rowTotal} from './histogram.ts';
-import type {Ink} from './ink.ts';
+import type {ThemeColours} from './theme-colours.ts';
 import {drawXAxis, type Labels, type Plane, setFont, type Size, xOf} from './plane.ts';
 
 export interface RidgeOptions {
-  readonly ink: Ink;
+  readonly colours: ThemeColours;
   /** Time of each step (step, relative or wall), rising; places the slices. */
   readonly times: Float64Array;
   readonly timeLabel: (time: number) => string;
@@ -72,14 +72,14 @@ export function drawRidge(
   series: HistogramSeries,
   options: RidgeOptions,
 ): RidgeLayout {
-  const {ink, times, selected, hover} = options;
+  const {colours, times, selected, hover} = options;
   const n = series.steps.length;
   const bins = series.edges.length - 1;
-  setFont(g, ink, 600);
+  setFont(g, colours, 600);
   const widest = Math.max(...[0, n - 1].map(s => g.measureText(options.timeLabel(times[s] ?? 0)).width));
   const layout = layoutRidge(series, size, times, options.density, Math.max(34, Math.ceil(widest) + 14));
   const {plane, baselines, heights} = layout;
-  const table = mapTable('seq', ink.dark);
+  const table = mapTable('seq', colours.dark);
   const centre = (b: number): number => xOf(plane, (series.edges[b]! + series.edges[b + 1]!) / 2);
   for (let s = 0; s < n; s++) {
     if (!(rowTotal(series, s) > 0)) continue; // no values: no slice
@@ -95,31 +95,31 @@ export function drawRidge(
     trace();
     g.lineTo(plane.right, y0);
     g.fillStyle = hot
-      ? ink.accent
+      ? colours.accent
       : grey
-        ? ink.line
-        : tableColour(table, ink.dark ? 0.3 + 0.45 * share : 0.36 + 0.4 * share);
-    g.globalAlpha = grey ? 0.45 : hot ? 0.92 : ink.dark ? 0.82 : 0.86;
+        ? colours.line
+        : tableColour(table, colours.dark ? 0.3 + 0.45 * share : 0.36 + 0.4 * share);
+    g.globalAlpha = grey ? 0.45 : hot ? 0.92 : colours.dark ? 0.82 : 0.86;
     g.fill();
     g.globalAlpha = 1;
     g.beginPath();
     trace();
-    g.strokeStyle = ink.surface;
+    g.strokeStyle = colours.surface;
     g.lineWidth = 1;
     g.stroke();
   }
   drawTimes(g, layout, options, n);
-  drawXAxis(g, plane, ink, options.valueLabels, size.width);
+  drawXAxis(g, plane, colours, options.valueLabels, size.width);
   if (hover) {
     const x = centre(hover.bin);
     const y = baselines[hover.step]! - heights[hover.step * bins + hover.bin]!;
-    g.fillStyle = ink.lineStrong;
+    g.fillStyle = colours.lineStrong;
     g.fillRect(Math.round(x), plane.bottom - 3, 1, 6);
     g.beginPath();
     g.arc(x, y, 3.5, 0, 7);
-    g.fillStyle = ink.text;
+    g.fillStyle = colours.text;
     g.fill();
-    g.strokeStyle = ink.surface;
+    g.strokeStyle = colours.surface;
     g.stroke();
   }
   return layout;
@@ -131,7 +131,7 @@ function drawTimes(
   options: RidgeOptions,
   n: number,
 ): void {
-  const {ink, times, selected, hover} = options;
+  const {colours, times, selected, hover} = options;
   const hot = hover?.step ?? selected;
   g.textAlign = 'left';
   g.textBaseline = 'middle';
@@ -141,8 +141,8 @@ function drawTimes(
     const y = baselines[s]!;
     const isLast = s === n - 1;
     if (s !== hot && (Math.abs(y - clear) < 13 || (y < free + 36 && !isLast) || (isLast && y < free + 13))) continue;
-    g.fillStyle = s === hot ? ink.accent : ink.text3;
-    setFont(g, ink, s === hot ? 600 : 400);
+    g.fillStyle = s === hot ? colours.accent : colours.text3;
+    setFont(g, colours, s === hot ? 600 : 400);
     g.fillText(options.timeLabel(times[s]!), plane.right + 6, y);
     if (s !== hot) free = y;
   }

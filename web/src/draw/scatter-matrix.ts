@@ -1,7 +1,7 @@
 // A matrix of small scatter plots that share their axes by row and column. Points are painted cell by
 // cell in slices; what does not pass the filters lies behind in grey.
 import {enqueue} from './paint-queue.ts';
-import type {Ink} from './ink.ts';
+import type {ThemeColours} from './theme-colours.ts';
 import type {ParallelAxis} from './parallel.ts';
 import type {Size} from './plane.ts';
 
@@ -52,10 +52,10 @@ export function paintFrame(
   m: MatrixLayout,
   columns: readonly ParallelAxis[],
   rows: readonly ParallelAxis[],
-  ink: Ink,
+  colours: ThemeColours,
 ): void {
-  g.font = `400 10.5px ${ink.font}`;
-  g.strokeStyle = ink.hairline;
+  g.font = `400 10.5px ${colours.font}`;
+  g.strokeStyle = colours.hairline;
   g.lineWidth = 1;
   for (let r = 0; r < m.rows; r++)
     for (let c = 0; c < m.columns; c++)
@@ -65,7 +65,7 @@ export function paintFrame(
         Math.round(m.cell.w - GAP),
         Math.round(m.cell.h - GAP),
       );
-  g.fillStyle = ink.text3;
+  g.fillStyle = colours.text3;
   g.textBaseline = 'top';
   g.textAlign = 'center';
   columns.forEach((axis, c) => {
@@ -138,15 +138,15 @@ export function paintRing(
   columns: readonly ParallelAxis[],
   rows: readonly ParallelAxis[],
   row: number,
-  ink: Ink,
+  colours: ThemeColours,
 ): void {
   for (let r = 0; r < m.rows; r++) {
     for (let c = 0; c < m.columns; c++) {
       const [x, y] = [cellX(m, c, columns[c]!.at[row]!), cellY(m, r, rows[r]!.at[row]!)];
       if (x !== x || y !== y) continue;
       for (const [colour, width] of [
-        [ink.surface, 4],
-        [ink.accent, 2],
+        [colours.surface, 4],
+        [colours.accent, 2],
       ] as const) {
         g.strokeStyle = colour;
         g.lineWidth = width;

@@ -1,5 +1,5 @@
 // Single values of runs: points of two columns, and boxes of the values of each group.
-import type {Ink} from './ink.ts';
+import type {ThemeColours} from './theme-colours.ts';
 import {drawXAxis, drawYAxis, type Labels, type Plane, setFont, type Size, xOf, yMargin, yOf} from './plane.ts';
 
 export interface ScatterPoint {
@@ -38,23 +38,23 @@ export function drawScatter(
   g: CanvasRenderingContext2D,
   size: Size,
   points: readonly ScatterPoint[],
-  options: {ink: Ink; labels: Labels; title: string; hot: number | null},
+  options: {colours: ThemeColours; labels: Labels; title: string; hot: number | null},
 ): Plane {
-  const {ink, labels} = options;
+  const {colours, labels} = options;
   const [x0, x1] = paddedRange(points.map(one => one.x));
   const [y0, y1] = paddedRange(points.map(one => one.y));
-  const left = yMargin(g, ink, y0, y1, size.height - 26 - TITLE, labels);
+  const left = yMargin(g, colours, y0, y1, size.height - 26 - TITLE, labels);
   const plane: Plane = {left, right: size.width - 10, top: 6, bottom: size.height - 20 - TITLE, x0, x1, y0, y1};
-  drawYAxis(g, plane, ink, labels);
-  drawXAxis(g, plane, ink, labels, size.width);
-  drawTitle(g, plane, size, options.title, ink);
+  drawYAxis(g, plane, colours, labels);
+  drawXAxis(g, plane, colours, labels, size.width);
+  drawTitle(g, plane, size, options.title, colours);
   points.forEach((point, i) => {
     g.beginPath();
     g.arc(xOf(plane, point.x), yOf(plane, point.y), i === options.hot ? RADIUS + 2 : RADIUS, 0, 7);
     g.globalAlpha = options.hot === null || i === options.hot ? 0.9 : 0.35;
     g.fillStyle = point.colour;
     g.fill();
-    g.strokeStyle = ink.surface;
+    g.strokeStyle = colours.surface;
     g.lineWidth = 1;
     g.stroke();
   });
@@ -86,11 +86,11 @@ export function drawBoxes(
   g: CanvasRenderingContext2D,
   size: Size,
   boxes: readonly PlotBox[],
-  options: {ink: Ink; labels: Labels; hot: number | null},
+  options: {colours: ThemeColours; labels: Labels; hot: number | null},
 ): Plane {
-  const {ink, labels} = options;
+  const {colours, labels} = options;
   const [y0, y1] = paddedRange(boxes.flatMap(box => [box.min, box.max]));
-  const left = yMargin(g, ink, y0, y1, size.height - 26, labels);
+  const left = yMargin(g, colours, y0, y1, size.height - 26, labels);
   const plane: Plane = {
     left,
     right: size.width - 10,
@@ -101,7 +101,7 @@ export function drawBoxes(
     y0,
     y1,
   };
-  drawYAxis(g, plane, ink, labels);
+  drawYAxis(g, plane, colours, labels);
   const room = (plane.right - plane.left) / Math.max(1, boxes.length);
   const half = Math.min(22, room * 0.3);
   boxes.forEach((box, i) => {
@@ -120,7 +120,7 @@ export function drawBoxes(
       g.lineTo(x + half / 2, at(end));
     }
     g.stroke();
-    g.fillStyle = ink.surface;
+    g.fillStyle = colours.surface;
     g.fillRect(x - half, at(box.q3), 2 * half, Math.max(1, at(box.q1) - at(box.q3)));
     g.strokeRect(x - half, at(box.q3), 2 * half, Math.max(1, at(box.q1) - at(box.q3)));
     g.fillStyle = box.colour;
@@ -131,25 +131,32 @@ export function drawBoxes(
         g.arc(x + half * 0.5 * (((k * 0.618) % 1) - 0.5) * 2, at(value), 2, 0, 7); // spread, the same at every drawing
         g.fill();
       }
-    name(g, box.name, x, room, plane, ink);
+    name(g, box.name, x, room, plane, colours);
   });
   g.globalAlpha = 1;
   return plane;
 }
 
-function name(g: CanvasRenderingContext2D, text: string, x: number, room: number, plane: Plane, ink: Ink): void {
-  setFont(g, ink);
+function name(
+  g: CanvasRenderingContext2D,
+  text: string,
+  x: number,
+  room: number,
+  plane: Plane,
+  colours: ThemeColours,
+): void {
+  setFont(g, colours);
   g.textAlign = 'center';
   g.textBaseline = 'top';
-  g.fillStyle = ink.text2;
+  g.fillStyle = colours.text2;
   g.fillText(fitted(g, text, room - 4), x, plane.bottom + 6);
 }
 
-function drawTitle(g: CanvasRenderingContext2D, plane: Plane, size: Size, text: string, ink: Ink): void {
-  setFont(g, ink);
+function drawTitle(g: CanvasRenderingContext2D, plane: Plane, size: Size, text: string, colours: ThemeColours): void {
+  setFont(g, colours);
   g.textAlign = 'center';
   g.textBaseline = 'top';
-  g.fillStyle = ink.text2;
+  g.fillStyle = colours.text2;
   g.fillText(fitted(g, text, plane.right - plane.left), (plane.left + plane.right) / 2, size.height - TITLE);
 }
 

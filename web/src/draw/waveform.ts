@@ -1,5 +1,5 @@
 // A sound clip as its extremes over time, one lane a channel, with the played part and a cursor.
-import type {Ink} from './ink.ts';
+import type {ThemeColours} from './theme-colours.ts';
 import {setFont, type Size} from './plane.ts';
 
 export interface Peaks {
@@ -10,7 +10,7 @@ export interface Peaks {
 }
 
 export interface WaveOptions {
-  readonly ink: Ink;
+  readonly colours: ThemeColours;
   readonly colour: string;
   readonly position: number; // seconds
   readonly hover: number | null; // seconds
@@ -21,7 +21,7 @@ export interface WaveOptions {
 export const WAVE_PAD_PX = 8;
 
 export function drawWave(g: CanvasRenderingContext2D, size: Size, peaks: Peaks, options: WaveOptions): void {
-  const {ink} = options;
+  const {colours} = options;
   const columns = peaks.channels > 0 ? Math.floor(peaks.min.length / peaks.channels) : 0;
   const width = size.width - 2 * WAVE_PAD_PX;
   const bottom = size.height - 16;
@@ -30,7 +30,7 @@ export function drawWave(g: CanvasRenderingContext2D, size: Size, peaks: Peaks, 
   for (let c = 0; c < peaks.channels; c++) {
     const middle = lane * (c + 0.5);
     const reach = lane / 2 - 3;
-    g.fillStyle = ink.grid;
+    g.fillStyle = colours.grid;
     g.fillRect(WAVE_PAD_PX, Math.round(middle), width, 1);
     let [before, after] = [NaN, NaN]; // extent of the column before
     for (let px = 0; px < width && columns > 0; px++) {
@@ -54,16 +54,16 @@ export function drawWave(g: CanvasRenderingContext2D, size: Size, peaks: Peaks, 
     }
     g.globalAlpha = 1;
   }
-  setFont(g, ink);
-  g.fillStyle = ink.text3;
+  setFont(g, colours);
+  g.fillStyle = colours.text3;
   g.textBaseline = 'alphabetic';
   g.textAlign = 'left';
   g.fillText(options.timeLabel(0), WAVE_PAD_PX, size.height - 4);
   g.textAlign = 'right';
   g.fillText(options.timeLabel(peaks.seconds), size.width - WAVE_PAD_PX, size.height - 4);
   for (const [at, colour] of [
-    [options.hover, ink.lineStrong],
-    [options.position > 0 ? options.position : null, ink.accent],
+    [options.hover, colours.lineStrong],
+    [options.position > 0 ? options.position : null, colours.accent],
   ] as const) {
     if (at === null || !(peaks.seconds > 0)) continue;
     g.fillStyle = colour;

@@ -3,12 +3,12 @@ import type {Dashboard} from '../dashboards/dashboard.ts';
 import {DASHBOARDS} from '../dashboards/registry.ts';
 import {copyText} from '../parts/clipboard.ts';
 import {addCommands, type Command} from '../state/commands.svelte.ts';
-import {habits} from '../state/habits.svelte.ts';
+import {preferences} from '../state/preferences.svelte.ts';
 import {live, reload, togglePause} from '../state/live.svelte.ts';
 import {showAll, showOnly} from '../state/runs.svelte.ts';
 import {tags} from '../state/tags.svelte.ts';
 import {toast} from '../state/toast.svelte.ts';
-import {history_, linkHere, tab} from '../state/view.svelte.ts';
+import {undoStack, linkHere, tab} from '../state/view.svelte.ts';
 import {t} from '../text/messages.ts';
 
 export interface Active {
@@ -82,14 +82,14 @@ export function shellCommands(open: {
       text: t('shell.cmd.undo'),
       icon: 'reset',
       keys: 'Ctrl+Z',
-      run: () => void (history_.undo() || toast(t('shell.nothing_undo'))),
+      run: () => void (undoStack.undo() || toast(t('shell.nothing_undo'))),
     },
     {
       id: 'redo',
       text: t('shell.cmd.redo'),
       icon: 'reset',
       keys: 'Ctrl+Shift+Z',
-      run: () => void (history_.redo() || toast(t('shell.nothing_redo'))),
+      run: () => void (undoStack.redo() || toast(t('shell.nothing_redo'))),
     },
     {id: 'all', text: t('shell.cmd.all'), icon: 'eye', run: showAll},
     {id: 'none', text: t('shell.cmd.none'), icon: 'eyeOff', run: () => showOnly([])},
@@ -98,21 +98,21 @@ export function shellCommands(open: {
       text: t(`shell.theme.${value}`),
       icon: value === 'dark' ? 'moon' : value === 'light' ? 'sun' : 'auto',
       group: 'setting',
-      run: () => void (habits.theme = value),
+      run: () => void (preferences.theme = value),
     })),
     {
       id: 'density',
       text: t('shell.cmd.density'),
       icon: 'list',
       group: 'setting',
-      run: () => void (habits.density = habits.density === 'compact' ? 'comfortable' : 'compact'),
+      run: () => void (preferences.density = preferences.density === 'compact' ? 'comfortable' : 'compact'),
     },
     {
       id: 'dashes',
       text: t('shell.cmd.dashes'),
       icon: 'log',
       group: 'setting',
-      run: () => void (habits.dashes = !habits.dashes),
+      run: () => void (preferences.dashes = !preferences.dashes),
     },
     {
       id: 'keys',
@@ -120,8 +120,8 @@ export function shellCommands(open: {
       icon: 'gear',
       group: 'setting',
       run: () => {
-        habits.singleKeys = !habits.singleKeys;
-        toast(t(habits.singleKeys ? 'shell.keys_on' : 'shell.keys_off'));
+        preferences.singleKeys = !preferences.singleKeys;
+        toast(t(preferences.singleKeys ? 'shell.keys_on' : 'shell.keys_off'));
       },
     },
     ...DASHBOARDS.map((one): Command => ({

@@ -11,26 +11,32 @@ export interface FolderRow {
   readonly result: string;
 }
 
+interface Folder {
+  readonly names: string[];
+  records: number;
+  points: number;
+  read: number; // files
+  lost: number; // bytes that cannot be read
+  readonly skipped: Map<string, number>; // reason -> files
+}
+
 export function folderRows(diagnosis: Diagnosis): FolderRow[] {
-  const folders = new Map<
-    string,
-    {names: string[]; records: number; points: number; read: number; skipped: Map<string, number>}
-  >();
-  const at = (
-    path: string,
-  ): {names: string[]; records: number; points: number; read: number; skipped: Map<string, number>} => {
+  const folders = new Map<string, Folder>();
+  const at = (path: string): Folder => {
     const slash = path.lastIndexOf('/');
     const folder = slash < 0 ? '.' : path.slice(0, slash);
     let one = folders.get(folder);
-    if (one === undefined) folders.set(folder, (one = {names: [], records: 0, points: 0, read: 0, skipped: new Map()}));
+    if (one === undefined)
+      folders.set(folder, (one = {names: [], records: 0, points: 0, read: 0, lost: 0, skipped: new Map()}));
     one.names.push(path.slice(slash + 1));
     return one;
   };
   for (const file of diagnosis.files) {
     const one = at(file.path);
     one.records += file.records;
-    one.points += file.points ?? file.records;
+    one.points += file.records;
     one.read++;
+    for (const damage of file.damage) if (damage.severity === 'loss') one.lost += damage.length;
   }
   for (const skip of diagnosis.skipped) {
     const one = at(skip.path);
@@ -51,9 +57,11 @@ export function folderRows(diagnosis: Diagnosis): FolderRow[] {
     result:
       one.read === 0
         ? [...one.skipped.keys()].join('; ')
-        : one.records <= 1
-          ? t('shell.none.header_only')
-          : t('shell.none.points', {n: one.points}),
+        : one.lost > 0
+          ? t('shell.none.damaged', {bytes: formatBytes(one.lost)})
+          : one.records <= 1
+            ? t('shell.none.header_only')
+            : t('shell.none.points', {n: one.points}),
   }));
   return [...others, ...events];
 }

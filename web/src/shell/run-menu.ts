@@ -6,7 +6,7 @@ import type {Group} from '../state/groups.ts';
 import {runs, runsView, setShown, showAll, showOnly} from '../state/runs.svelte.ts';
 import {patchRun, sidecar} from '../state/sidecar.svelte.ts';
 import {toast} from '../state/toast.svelte.ts';
-import {steer, tab} from '../state/view.svelte.ts';
+import {navigate, tab} from '../state/view.svelte.ts';
 import {t} from '../text/messages.ts';
 
 export interface GroupActions {
@@ -56,7 +56,7 @@ export function runMenu(run: Run, open: {note: () => void; colour: () => void}):
       label: t('shell.menu.open_run'),
       icon: 'arrowR',
       run: () => {
-        steer('run', {run: run.name});
+        navigate('run', {run: run.name});
         tab.go('run');
       },
     },

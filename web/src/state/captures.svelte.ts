@@ -1,7 +1,7 @@
 // Which captures belong to which run and which steps they hold: what the curves mark on their axis. Read only when
 // someone asks, a few captures at most: a capture has to be parsed before its steps are known.
 import {profileSessions, type ProfileSession} from '../data/profile.ts';
-import {afterPicture} from './picture.svelte.ts';
+import {afterFirstPaint} from './first-paint.svelte.ts';
 import {runs} from './runs.svelte.ts';
 
 export interface CapturedStep {
@@ -62,7 +62,9 @@ async function stepsOf(session: ProfileSession): Promise<readonly CapturedStep[]
 }
 
 async function load(): Promise<void> {
-  const newest = (await profileSessions()).filter(session => session.bytes < MOST_BYTES).slice(0, MOST);
+  const newest = (await profileSessions())
+    .filter(session => session.state !== 'digest' && session.bytes < MOST_BYTES)
+    .slice(0, MOST);
   for (const session of newest) {
     const found = await stepsOf(session).catch(() => []);
     steps = [...steps, ...found];
@@ -80,7 +82,7 @@ export function capturedShown(): readonly CapturedStep[] {
 export function capturedSteps(): readonly CapturedStep[] {
   if (!asked) {
     asked = true;
-    void afterPicture()
+    void afterFirstPaint()
       .then(load)
       .catch(() => undefined);
   }

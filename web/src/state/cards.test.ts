@@ -12,6 +12,7 @@ const tag = (id: number, name: string, samples = 1): Tag => ({
   samples,
 });
 const run = (id: number): Run => ({
+  rev: 0,
   id,
   name: `r${id}`,
   start: 0,

@@ -53,3 +53,16 @@ export function pressKey(event: KeyboardEvent, singles: boolean): boolean {
   }
   return false;
 }
+
+const NO_TEXT = ['checkbox', 'radio', 'range', 'button']; // inputs that take no letters
+
+/** Whether the key belongs to a field that text is typed into; Ctrl K is the page's everywhere. */
+export function isTyping(event: KeyboardEvent): boolean {
+  const target = event.target as HTMLElement;
+  const inText =
+    target.isContentEditable ||
+    target.tagName === 'TEXTAREA' ||
+    target.tagName === 'SELECT' ||
+    (target.tagName === 'INPUT' && !NO_TEXT.includes((target as HTMLInputElement).type));
+  return inText && !((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k');
+}

@@ -1,8 +1,9 @@
 import {expect, test} from 'vitest';
 import type {Run} from '../data/types.ts';
-import {groupRuns, inkRuns} from './groups.ts';
+import {groupRuns, styleRuns} from './groups.ts';
 
 const run = (id: number, name: string): Run => ({
+  rev: 0,
   id,
   name,
   slot: id,
@@ -28,16 +29,16 @@ test('captured text makes groups, the rest stays outside', () => {
   expect(groupRuns(list, 'regex:_s', none).groups[0]!.members).toHaveLength(3);
 });
 
-test('hyper-parameters make groups', () => {
+test('hyperparameters make groups', () => {
   const cell = (column: string, id: number) => (column === 'hparam:lr' ? [0.1, 0.1, 0.2, null][id]! : null);
   expect(groupRuns(list, 'hparam:lr', cell).groups.map(g => g.key)).toEqual(['lr 0.1', 'lr 0.2']);
 });
 
 test('colours belong to slots, members of a group are shades, overrides win', () => {
   const {groups} = groupRuns(list, 'regex:^(adam|sgd)_', none);
-  const plain = inkRuns(list, 'run', [], none, () => undefined, false, '#999999', false);
+  const plain = styleRuns(list, 'run', [], none, () => undefined, false, '#999999', false);
   expect(plain.get(0)!.colour).toBe('#5491fe');
-  const grouped = inkRuns(
+  const grouped = styleRuns(
     list,
     'group',
     groups,
@@ -51,7 +52,7 @@ test('colours belong to slots, members of a group are shades, overrides win', ()
   expect(grouped.get(2)!.colour).not.toBe('#5491fe');
   expect(grouped.get(1)!.colour).toBe('#123456');
   expect(grouped.get(3)!.colour).toBe('#999999');
-  expect(inkRuns([{...list[0]!, slot: 24}], 'run', [], none, () => undefined, false, '', false).get(0)).toEqual({
+  expect(styleRuns([{...list[0]!, slot: 24}], 'run', [], none, () => undefined, false, '', false).get(0)).toEqual({
     colour: '#5491fe',
     dash: [6, 3],
   });

@@ -1,7 +1,7 @@
 // Pure rules of the run table: which group a run belongs to, which colour it gets. A spec is text so
 // that it fits a link: none | run | group | dir | regex:<re> | hparam:<name>[,<name>…].
 import type {Cell, Run} from '../data/types.ts';
-import {mapColour, shade, slotInk, type RunInk} from '../draw/palette.ts';
+import {mapColour, shade, slotStyle, type LineStyle} from '../draw/palette.ts';
 import {formatValue} from '../text/format.ts';
 import {compareNatural} from '../text/natural.ts';
 
@@ -65,8 +65,8 @@ export function groupRuns(runs: readonly Run[], spec: string, cell: CellOf): {gr
   return {groups, rest};
 }
 
-/** The ink of every run under a colour spec. `groups` are those of the group spec. */
-export function inkRuns(
+/** The style of every run under a colour spec. `groups` are those of the group spec. */
+export function styleRuns(
   runs: readonly Run[],
   spec: string,
   groups: readonly Group[],
@@ -76,30 +76,33 @@ export function inkRuns(
   inactive: string,
   dashes: boolean,
   groupColour: (key: string) => string | undefined = () => undefined,
-): Map<number, RunInk> {
-  const out = new Map<number, RunInk>();
-  const plain = (run: Run): RunInk => slotInk(run.slot, dark);
-  let of: (run: Run) => RunInk = plain;
-  const fromGroups = (list: readonly Group[]): ((run: Run) => RunInk) => {
-    const inks = new Map<number, RunInk>();
+): Map<number, LineStyle> {
+  const out = new Map<number, LineStyle>();
+  const plain = (run: Run): LineStyle => slotStyle(run.slot, dark);
+  let of: (run: Run) => LineStyle = plain;
+  const fromGroups = (list: readonly Group[]): ((run: Run) => LineStyle) => {
+    const styles = new Map<number, LineStyle>();
     for (const group of list) {
-      const slot = slotInk(group.index, dark);
+      const slot = slotStyle(group.index, dark);
       const base = {...slot, colour: (spec === 'group' ? groupColour(group.key) : undefined) ?? slot.colour};
       [...group.members]
         .sort((a, b) => a.slot - b.slot)
         .forEach((run, i) => {
-          inks.set(run.id, {colour: shade(base.colour, i, dark), dash: base.dash});
+          styles.set(run.id, {colour: shade(base.colour, i, dark), dash: base.dash});
         });
     }
-    return run => inks.get(run.id) ?? {colour: inactive, dash: []};
+    return run => styles.get(run.id) ?? {colour: inactive, dash: []};
   };
   if (spec === 'group' && groups.length > 0) of = fromGroups(groups);
   else if (spec.startsWith('regex:')) of = fromGroups(groupRuns(runs, spec, cell).groups);
   else if (spec.startsWith('hparam:')) of = byHparam(runs, spec, cell, dark, inactive, fromGroups);
   for (const run of runs) {
     const own = override(run);
-    const ink = own === undefined ? of(run) : {colour: own, dash: plain(run).dash};
-    out.set(run.id, dashes && ink.dash.length === 0 ? {...ink, dash: slotInk((run.slot % 4) * 24, dark).dash} : ink);
+    const style = own === undefined ? of(run) : {colour: own, dash: plain(run).dash};
+    out.set(
+      run.id,
+      dashes && style.dash.length === 0 ? {...style, dash: slotStyle((run.slot % 4) * 24, dark).dash} : style,
+    );
   }
   return out;
 }
@@ -111,8 +114,8 @@ function byHparam(
   cell: CellOf,
   dark: boolean,
   inactive: string,
-  fromGroups: (groups: readonly Group[]) => (run: Run) => RunInk,
-): (run: Run) => RunInk {
+  fromGroups: (groups: readonly Group[]) => (run: Run) => LineStyle,
+): (run: Run) => LineStyle {
   const column = `hparam:${spec.slice(7).split(',')[0]}`;
   const values = runs.map(run => cell(column, run.id));
   const numbers = values.filter((value): value is number => typeof value === 'number' && Number.isFinite(value));

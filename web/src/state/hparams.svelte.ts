@@ -1,4 +1,4 @@
-// Which hyper-parameters the runs have: for columns, grouping, colouring and filters of the run table.
+// Which hyperparameters the runs have: for columns, grouping, colouring and filters of the run table.
 import {client} from '../data/client.ts';
 
 export interface Hparam {
@@ -27,6 +27,6 @@ export async function loadHparams(): Promise<void> {
       .map(column => ({name: column.id.slice(7), differs: column.differs ?? false, source: column.source ?? ''}));
     list = [...list].sort((a, b) => Number(b.differs) - Number(a.differs));
   } catch {
-    list = []; // no hyper-parameters is a normal state
+    list = []; // no hyperparameters is a normal state
   }
 }

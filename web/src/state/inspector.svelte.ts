@@ -1,6 +1,6 @@
-// Whether the settings at the right are open: a habit on wide windows; on narrow ones they lie over the
+// Whether the settings at the right are open: a preference on wide windows; on narrow ones they lie over the
 // charts and start closed.
-import {habits} from './habits.svelte.ts';
+import {preferences} from './preferences.svelte.ts';
 
 const WIDE = 1280;
 const inner = $state({width: typeof innerWidth === 'number' ? innerWidth : WIDE, sheet: false});
@@ -8,10 +8,10 @@ if (typeof addEventListener === 'function') addEventListener('resize', () => (in
 
 export const inspector = {
   get open(): boolean {
-    return inner.width >= WIDE ? habits.inspectorOpen : inner.sheet;
+    return inner.width >= WIDE ? preferences.inspectorOpen : inner.sheet;
   },
   set open(open: boolean) {
-    if (inner.width >= WIDE) habits.inspectorOpen = open;
+    if (inner.width >= WIDE) preferences.inspectorOpen = open;
     else inner.sheet = open;
   },
 };

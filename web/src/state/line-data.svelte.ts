@@ -30,7 +30,7 @@ const AT_ONCE = 3;
 const QUICK_MS = 120; // between two questions of the card whose range is being changed
 const REST_MS = 200; // after which a range counts as chosen, for the other cards
 
-let looked = $state<string | null>(null); // the card that was zoomed, enlarged or rested on last
+let lastViewed = $state<string | null>(null); // the card that was zoomed, enlarged or rested on last
 
 let running = 0;
 let answered = false; // the very first question has the server for itself
@@ -108,7 +108,7 @@ export function createLineData({key, lines, zoom: zoomed, inView, widthPx}: Line
   });
 
   function question(range: Domain | null, grouped: boolean): ColumnsQuestion | null {
-    return questionOf(lines(), {range, grouped, width: widthPx(), fine: looked === key});
+    return questionOf(lines(), {range, grouped, width: widthPx(), fine: lastViewed === key});
   }
 
   async function load(
@@ -138,7 +138,7 @@ export function createLineData({key, lines, zoom: zoomed, inView, widthPx}: Line
     const began = performance.now();
     try {
       const work = (): Promise<Columns> => client().columns('columns', q, {signal: abort.signal});
-      const columns = looked === key && range !== null ? await work() : await inTurn(abort.signal, work); // a zoom does not wait in the queue
+      const columns = lastViewed === key && range !== null ? await work() : await inTurn(abort.signal, work); // a zoom does not wait in the queue
       cost.ms = performance.now() - began;
       if ((current !== null || range !== null) && columns.series.length > MANY) await frameOfItsOwn();
       if (abort.signal.aborted) return;
@@ -170,11 +170,12 @@ export function createLineData({key, lines, zoom: zoomed, inView, widthPx}: Line
     }
     const now = performance.now();
     const quick =
-      restoring || (looked === key && now - changed > QUICK_MS && lines().runs.length * lines().tags.length <= MANY);
+      restoring ||
+      (lastViewed === key && now - changed > QUICK_MS && lines().runs.length * lines().tags.length <= MANY);
     restoring = false;
     changed = now;
     if (zoom === null || quick) range = zoom;
-    else settled = window.setTimeout(() => (range = zoom), looked === key ? QUICK_MS : REST_MS);
+    else settled = window.setTimeout(() => (range = zoom), lastViewed === key ? QUICK_MS : REST_MS);
   }
 
   const stopEffect = $effect.root(() => {
@@ -228,7 +229,7 @@ export function createLineData({key, lines, zoom: zoomed, inView, widthPx}: Line
     get loading() {
       return loading;
     },
-    refine: () => void (looked = key),
+    refine: () => void (lastViewed = key),
     stop: () => {
       stopEffect();
       stopListening();

@@ -1,8 +1,8 @@
-// The picture of a chart of lines: its series with the names and inks of the runs, and how they are drawn.
+// The picture of a chart of lines: its series with the names and styles of the runs, and how they are drawn.
 import {seriesOf} from '../data/chart-series.ts';
 import type {Columns} from '../data/columns.ts';
 import type {ChartModel, ChartSeries} from '../draw/chart-model.ts';
-import {slotInk} from '../draw/palette.ts';
+import {slotStyle} from '../draw/palette.ts';
 import type {Domain} from '../draw/scale.ts';
 import {runs} from './runs.svelte.ts';
 import {sidecar} from './sidecar.svelte.ts';
@@ -26,10 +26,10 @@ export function lineSeries(of: Lines, lines: Loaded | null, centres: Loaded | nu
     dark: theme.dark,
     parts: of.restarts === 'all',
     nameOf: (id: number) => (runs.byId(id) === undefined ? String(id) : runs.nameOf(runs.byId(id)!)),
-    inkOf: runs.ink,
+    styleOf: runs.lineStyle,
     groupOf: (index: number) => ({
       key: groups[index]?.key ?? '',
-      ink: groups[index] === undefined ? slotInk(index, theme.dark) : runs.groupInk(groups[index]),
+      style: groups[index] === undefined ? slotStyle(index, theme.dark) : runs.groupStyle(groups[index]),
     }),
   };
   const out: ChartSeries[] = [];

@@ -3,9 +3,9 @@ import {client} from '../data/client.ts';
 import {openStream, type Stream, type StreamEvent} from '../data/events.ts';
 import type {ChangedEvent, Info, LoadEvent} from '../data/types.ts';
 import {loadRuns, refreshCells, runs} from './runs.svelte.ts';
-import {afterPicture} from './picture.svelte.ts';
+import {afterFirstPaint} from './first-paint.svelte.ts';
 import {loadSidecar} from './sidecar.svelte.ts';
-import {habits} from './habits.svelte.ts';
+import {preferences} from './preferences.svelte.ts';
 import {loadTags} from './tags.svelte.ts';
 
 /** What changed: asked by whoever shows data. */
@@ -106,7 +106,7 @@ export function beginLoad(): Promise<void> {
 
 export async function startLive(): Promise<void> {
   await beginLoad();
-  await afterPicture();
+  await afterFirstPaint();
   addEventListener('online', tellReopened); // the stream may have outlived what cut off single requests
   if (stopped) return;
   stream = openStream(
@@ -122,7 +122,7 @@ export async function startLive(): Promise<void> {
         pollTimer = 0;
         tellReopened();
       } else if (pollTimer === 0) {
-        pollTimer = window.setInterval(() => void poll(), Math.max(5, habits.pollSeconds) * 1000);
+        pollTimer = window.setInterval(() => void poll(), Math.max(5, preferences.pollSeconds) * 1000);
       }
     },
     runs.boot === '' ? '' : `${runs.boot}.${runs.rev}`,

@@ -55,6 +55,10 @@ export const profileView = slice('profile', {
 });
 
 export const TRACE = 'trace_viewer';
+/** In place of a host's name: all of them, in the trace viewer on one axis. */
+export const ALL_HOSTS = 'ALL_HOSTS';
+/** Instead of a query: the report of the critical path. */
+export const CRITICAL_PATH = '#critical_path';
 export const SQL = 'sql';
 /** The page of notes and files: of the page alone, no tool of the server. */
 export const INFORMATION = 'information';
@@ -81,6 +85,15 @@ export function openTrace(t0: number, t1: number, host = profileView.host): void
     Math.round(t1 + margin),
     null,
   ];
+}
+
+/** The critical path as a track of the trace viewer, or no longer. */
+export function toggleCriticalPath(title: string): void {
+  const without = profileView.extra.filter(one => one.sql !== CRITICAL_PATH);
+  profileView.extra =
+    without.length < profileView.extra.length
+      ? without
+      : [...without, {sql: CRITICAL_PATH, kind: 'slices', by: '', title}];
 }
 
 /** Another session: nothing of the place in the old one holds. */

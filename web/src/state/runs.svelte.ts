@@ -4,13 +4,13 @@
 import {untrack} from 'svelte';
 import {client} from '../data/client.ts';
 import type {Cell, Run, RunsAnswer, TableAnswer} from '../data/types.ts';
-import {slotInk, type RunInk} from '../draw/palette.ts';
+import {slotStyle, type LineStyle} from '../draw/palette.ts';
 import {compareNatural} from '../text/natural.ts';
 import {nameParts, siblingCuts} from '../text/sibling-names.ts';
-import {compile, groupRuns, inkRuns, type Group} from './groups.ts';
-import {habits} from './habits.svelte.ts';
+import {compile, groupRuns, styleRuns, type Group} from './groups.ts';
+import {preferences} from './preferences.svelte.ts';
 import {hparams} from './hparams.svelte.ts';
-import {afterPicture} from './picture.svelte.ts';
+import {afterFirstPaint} from './first-paint.svelte.ts';
 import {patchRun, sidecar} from './sidecar.svelte.ts';
 import {FIELDS, parseQuery, type RunQuery} from './run-query.ts';
 import {theme} from './theme.svelte.ts';
@@ -155,16 +155,16 @@ const grouping = $derived(
 const shown = $derived(sorted.filter(run => isChosen(run)));
 const shownIds = $derived(new Set(shown.map(run => run.id)));
 const colourSpec = $derived(runsView.colour === '' ? (runsView.group === 'none' ? 'run' : 'group') : runsView.colour);
-const inks = $derived(
-  inkRuns(
+const styles = $derived(
+  styleRuns(
     list,
     colourSpec,
     grouping.groups,
     cellOf,
     run => sidecar.notes(run.name).colour,
     theme.dark,
-    theme.ink.textOff,
-    habits.dashes || theme.ink.forced,
+    theme.colours.textOff,
+    preferences.dashes || theme.colours.forced,
     key => sidecar.groupColour(runsView.group, key),
   ),
 );
@@ -263,19 +263,20 @@ export const runs = {
   /** The name without the folders that all runs share: siblings do not look alike because they are cut. */
   shortName: (run: Run): string =>
     sidecar.notes(run.name).alias ?? (commonFolder === '' ? run.name : run.name.slice(commonFolder.length)),
-  /** What is shown of a run's name, in two parts: when room is short the first gives way. */
-  nameParts: (run: Run, shown: string): [string, string] => {
+  /** What is shown of a run's name, in three parts: when room is short the first gives way, then the second. */
+  nameParts: (run: Run, shown: string): [string, string, string] => {
     const whole = nameOf(run);
-    return nameParts(shown, (cuts.get(whole) ?? 0) - (whole.length - shown.length));
+    const cut = cuts.get(whole);
+    return nameParts(shown, cut && {...cut, at: cut.at - (whole.length - shown.length)});
   },
   isShown: (id: number): boolean => shownIds.has(id),
   isChosen,
-  ink: (id: number): RunInk => inks.get(id) ?? {colour: theme.ink.textOff, dash: []},
-  /** The ink of a group's line: the user's, or that of its place. */
-  groupInk: (group: Group): RunInk => {
+  lineStyle: (id: number): LineStyle => styles.get(id) ?? {colour: theme.colours.textOff, dash: []},
+  /** The style of a group's line: the user's, or that of its place. */
+  groupStyle: (group: Group): LineStyle => {
     const own = sidecar.groupColour(runsView.group, group.key);
-    const ink = slotInk(group.index, theme.dark);
-    return own === undefined ? ink : {...ink, colour: own};
+    const style = slotStyle(group.index, theme.dark);
+    return own === undefined ? style : {...style, colour: own};
   },
   /** A table cell ("hparam:lr", "metric:loss:last"); load it with wantColumns first. */
   cell: cellOf,
@@ -285,11 +286,11 @@ export const runs = {
 export function tableColumns(): readonly string[] {
   return runsView.columns ?? autoColumns(usual);
 }
-/** Tags that at least half of the runs have: a column for a few runs takes the room of all names. */
+/** Tags that at least a third of the runs have: a column for a few runs takes the room of all names. */
 const usual = $derived(
   tags
     .ofKind('scalar')
-    .filter(tag => 2 * tag.runs.reduce((sum, [first, last]) => sum + last - first + 1, 0) >= list.length)
+    .filter(tag => 3 * tag.runs.reduce((sum, [first, last]) => sum + last - first + 1, 0) >= list.length)
     .map(tag => tag.name),
 );
 
@@ -363,7 +364,7 @@ function want(who: string, columns: readonly string[]): void {
   wanted.set(who, new Set(columns));
   const missing = columns.filter(column => !cells.has(column));
   if (missing.length > 0)
-    afterPicture()
+    afterFirstPaint()
       .then(() => fetchCells(missing))
       .catch(() => {}); // cells stay empty; the next change asks again
 }

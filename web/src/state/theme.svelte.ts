@@ -1,26 +1,26 @@
-// Light or dark, and the ink that canvas code draws with: tokens read once per change.
-import {readInk, type Ink} from '../draw/ink.ts';
-import {habits} from './habits.svelte.ts';
+// Light or dark, and the colours that canvas code draws with: tokens read once per change.
+import {readThemeColours, type ThemeColours} from '../draw/theme-colours.ts';
+import {preferences} from './preferences.svelte.ts';
 
 const system = matchMedia('(prefers-color-scheme: dark)');
 const inner = $state({systemDark: system.matches, contrast: 0});
-let ink = $state.raw<Ink | null>(null);
+let colours = $state.raw<ThemeColours | null>(null);
 
 export const theme = {
   get dark(): boolean {
-    return habits.theme === 'dark' || (habits.theme === 'system' && inner.systemDark);
+    return preferences.theme === 'dark' || (preferences.theme === 'system' && inner.systemDark);
   },
   /** Colours and sizes for canvas code; a new object after every change of theme or density. */
-  get ink(): Ink {
-    return ink ?? readInk(document.documentElement);
+  get colours(): ThemeColours {
+    return colours ?? readThemeColours(document.documentElement);
   },
 };
 
 export function applyTheme(): void {
   const root = document.documentElement;
   root.dataset['theme'] = theme.dark ? 'dark' : 'light';
-  root.dataset['density'] = habits.density;
-  ink = readInk(root);
+  root.dataset['density'] = preferences.density;
+  colours = readThemeColours(root);
 }
 
 export function keepTheme(): () => void {

@@ -58,7 +58,7 @@ function apply(key: string, fields: Plain): void {
 }
 
 /** Sets fields of a slice that another part of the page owns, whether it exists already or not. */
-export function steer(key: string, fields: Plain): void {
+export function navigate(key: string, fields: Plain): void {
   const one = owned.get(key);
   if (one !== undefined) Object.assign(one.state, fields);
   else waiting = {...waiting, [key]: {...waiting[key], ...fields}};
@@ -104,7 +104,7 @@ let undoing = false;
 const ONE_CHANGE_MS = 250;
 const WRITE_MS = 250; // the address bar is slow: a first change is written at once, the ticks of a wheel after the last
 
-export const history_ = {
+export const undoStack = {
   undo: () => step(past, future),
   redo: () => step(future, past),
 };

@@ -185,13 +185,19 @@ export function formatAgo(seconds: number, now = Date.now() / 1000): string {
   return age < 60 ? `${Math.round(age)}${NARROW}s ago` : `${Math.round(age / 60)}${NARROW}min ago`;
 }
 
-/** Keeps both ends of a long name. */
 const TAIL = 8;
-/** A name in two parts, of which only the first is cut when room is short: names differ at their ends. */
+const LONGEST_TAIL = 12;
+/** A name in two parts, of which only the first is cut when room is short: names differ at their ends. The end is whole
+ *  words where it can: "/validation", not "lidation". */
 export function headAndTail(text: string): [string, string] {
-  return text.length > TAIL + 6 ? [text.slice(0, -TAIL), text.slice(-TAIL)] : [text, ''];
+  if (text.length <= TAIL + 6) return [text, ''];
+  const longest = text.slice(-LONGEST_TAIL);
+  const words = [...longest.matchAll(/[/_.\s-]/g)].map(found => LONGEST_TAIL - found.index);
+  const tail = words.findLast(length => length >= TAIL - 3) ?? TAIL;
+  return [text.slice(0, -tail), text.slice(-tail)];
 }
 
+/** Keeps both ends of a long name. */
 export function middleEllipsis(text: string, length: number): string {
   if (text.length <= length) return text;
   const head = Math.ceil((length - 1) / 2);

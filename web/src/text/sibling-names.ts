@@ -3,10 +3,18 @@ import {headAndTail} from './format.ts';
 
 const LONGEST_WORD = 14; // a word is not split, unless it is this long
 const WORTH_CUTTING = 8; // letters; names that agree in fewer are no siblings
+const WORTH_DROPPING = 5; // letters of a beginning that gives way first
 
-/** For each name, where its end begins: the first letter in which its siblings differ, moved back to the start of the
- *  word. 0 for a name without siblings. */
-export function siblingCuts(names: readonly string[]): Map<string, number> {
+export interface Cut {
+  /** The first letter in which its siblings differ, moved back to the start of the word; 0 without siblings. */
+  readonly at: number;
+  /** Whether siblings also differ in their last words. */
+  readonly ends: boolean;
+}
+const WHOLE: Cut = {at: 0, ends: true};
+
+/** For each name, which part of it tells it from its siblings. */
+export function siblingCuts(names: readonly string[]): Map<string, Cut> {
   const families = new Map<string, string[]>();
   for (const name of names) {
     const start = name.slice(0, WORTH_CUTTING);
@@ -14,9 +22,9 @@ export function siblingCuts(names: readonly string[]): Map<string, number> {
     if (family === undefined) families.set(start, [name]);
     else family.push(name);
   }
-  const cuts = new Map<string, number>();
+  const cuts = new Map<string, Cut>();
   for (const family of families.values()) {
-    const cut = commonWords(family);
+    const cut = {at: commonWords(family), ends: new Set(family.map(name => headAndTail(name)[1])).size > 1};
     for (const name of family) cuts.set(name, cut);
   }
   return cuts;
@@ -36,7 +44,23 @@ function commonWords(names: readonly string[]): number {
   return same - cut < LONGEST_WORD ? cut : same;
 }
 
-/** A name in two parts, of which the first gives way when room is short. */
-export function nameParts(name: string, cut: number): [string, string] {
-  return cut >= WORTH_CUTTING && cut < name.length ? [name.slice(0, cut), name.slice(cut)] : headAndTail(name);
+const LONG_HEAD = 7;
+/** Heads of columns side by side: long ones lose the words that all of them begin with. */
+export function withoutSharedWords(names: readonly string[]): string[] {
+  const long = names.filter(name => name.length > LONG_HEAD);
+  if (long.length < 2) return [...names];
+  let shared = long[0]!.replace(/[^_/.-]*$/, '');
+  while (shared !== '' && !long.every(name => name.startsWith(shared) && name.length > shared.length))
+    shared = shared.replace(/[^_/.-]*[_/.-]$/, '');
+  return names.map(name => (name.length > LONG_HEAD ? name.slice(shared.length) : name));
+}
+
+/** A name in three parts: when room is short the first gives way, then the second. */
+export function nameParts(name: string, {at, ends}: Cut = WHOLE): [string, string, string] {
+  if (at < WORTH_DROPPING || at >= name.length) {
+    const [head, end] = headAndTail(name);
+    return [head, '', end];
+  }
+  const [middle, end] = ends ? headAndTail(name.slice(at)) : [name.slice(at), ''];
+  return [name.slice(0, at), middle, end];
 }

@@ -1,4 +1,4 @@
-import {loadAlerts} from '../../data/beside.ts';
+import {loadAlerts} from '../../data/run-files.ts';
 import type {Dashboard} from '../dashboard.ts';
 
 export const alerts: Dashboard = {

@@ -1,4 +1,4 @@
-import {listConsoles} from '../../data/beside.ts';
+import {listConsoles} from '../../data/run-files.ts';
 import type {Dashboard} from '../dashboard.ts';
 
 export const consoles: Dashboard = {

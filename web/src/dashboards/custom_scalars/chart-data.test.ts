@@ -9,7 +9,7 @@ const answer = (runs: number[], entry: number[], n: number[], x: number[], last:
       {x: {t: 'f64', data: Float64Array.from(x)}, last: {t: 'f32', data: Float32Array.from(last)}},
     ),
   );
-const naming = {nameOf: (run: number) => `run ${run}`, inkOf: () => ({colour: '#112233', dash: []})};
+const naming = {nameOf: (run: number) => `run ${run}`, styleOf: () => ({colour: '#112233', dash: []})};
 const say = (key: string, params: Record<string, string>): string => `${key} ${Object.values(params).join(' | ')}`;
 const WANTED = [{value: 'v', lower: 'l', upper: 'u'}];
 

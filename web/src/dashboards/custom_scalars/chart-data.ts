@@ -4,11 +4,11 @@ import {FEWEST_SMOOTHED} from '../../data/chart-series.ts';
 import type {Columns, SeriesHead} from '../../data/columns.ts';
 import type {MarginSeries} from '../../data/layouts.ts';
 import type {ChartSeries, Numbers} from '../../draw/chart-model.ts';
-import {tagInk, type RunInk} from '../../draw/palette.ts';
+import {tagStyle, type LineStyle} from '../../draw/palette.ts';
 
 export interface Naming {
   nameOf(run: number): string;
-  inkOf(run: number): RunInk;
+  styleOf(run: number): LineStyle;
 }
 
 interface Line {
@@ -21,14 +21,14 @@ function linesOf(columns: Columns, tags: readonly string[]): Line[] {
   return columns.series.map((head, i) => ({head, tag: tags[entries[i] ?? 0] ?? ''}));
 }
 
-function base({head, tag}: Line, columns: Columns, label: string, ink: RunInk): Omit<ChartSeries, 'y'> {
+function base({head, tag}: Line, columns: Columns, label: string, colours: LineStyle): Omit<ChartSeries, 'y'> {
   return {
     key: `${head.run} ${tag}`,
     run: head.run,
     tag,
     label,
-    colour: ink.colour,
-    dash: ink.dash,
+    colour: colours.colour,
+    dash: colours.dash,
     x: columns.part('x', head) ?? [],
     exact: head.exact,
     total: head.total,
@@ -50,8 +50,8 @@ export function multiline(
   const alone = new Set(lines.map(({head}) => head.run)).size === 1;
   return lines.map(line => {
     const at = tags.indexOf(line.tag);
-    const own = naming.inkOf(line.head.run);
-    const ink = tags.length > 1 ? tagInk(own, at, dark) : own;
+    const own = naming.styleOf(line.head.run);
+    const colours = tags.length > 1 ? tagStyle(own, at, dark) : own;
     const last = columns.part('last', line.head) ?? [];
     const {head} = line;
     const smoothedHere = smoothed && head.total >= FEWEST_SMOOTHED;
@@ -60,7 +60,7 @@ export function multiline(
         line,
         columns,
         tags.length > 1 ? (alone ? line.tag : `${naming.nameOf(head.run)} · ${line.tag}`) : naming.nameOf(head.run),
-        ink,
+        colours,
       ),
       y: smoothedHere ? (columns.part('smooth', head) ?? last) : last,
       ...(smoothedHere ? {raw: last} : {}),
@@ -103,7 +103,7 @@ export function margin(
           v,
           columns,
           wanted.length > 1 ? `${naming.nameOf(run)} · ${value}` : naming.nameOf(run),
-          naming.inkOf(run),
+          naming.styleOf(run),
         ),
         y: columns.part('last', v.head) ?? [],
         bandLo: columns.part('last', l.head),

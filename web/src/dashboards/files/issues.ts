@@ -15,6 +15,13 @@ export interface Issue {
 const MOST_FILES = 20; // told one by one, those that lost most first
 const MOST_PLACES = 3;
 
+/** What became of a file: words, not the codes of the report. */
+export function stateText(file: DiagnosisFile): string {
+  const lost = file.damage.filter(one => one.severity === 'loss').length;
+  if (lost > 0) return t('files.state.damaged', {n: lost});
+  return file.damage.length > 0 ? t('files.state.incomplete') : file.state;
+}
+
 export function issuesOf(diagnosis: Diagnosis, restarted: readonly string[]): Issue[] {
   const out: Issue[] = [];
   const lost = diagnosis.files
@@ -31,13 +38,12 @@ export function issuesOf(diagnosis: Diagnosis, restarted: readonly string[]): Is
       text:
         loss
           .slice(0, MOST_PLACES)
-          .map(
-            one =>
-              t('files.issue.place', {
-                text: sentence(one.text),
-                byte: formatCount(one.offset),
-                bytes: formatBytes(one.length),
-              }) + (one.lost ? ` ${sentence(one.lost)}` : ''),
+          .map(one =>
+            t('files.issue.place', {
+              text: sentence(one.text),
+              byte: formatCount(one.offset),
+              bytes: formatBytes(one.length),
+            }),
           )
           .join(' ') +
         (loss.length > MOST_PLACES

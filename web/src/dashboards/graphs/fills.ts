@@ -1,7 +1,7 @@
 // The fill of a box by what is asked for, and what the legend says about it. Colours come out as plain
 // hexadecimal, because pictures are exported.
 import type {GraphNode, GraphPicture} from '../../data/graphs.ts';
-import {channels, mapColour, slotInk} from '../../draw/palette.ts';
+import {channels, mapColour, slotStyle} from '../../draw/palette.ts';
 
 export type Colouring = 'none' | 'structure' | 'device' | 'cluster' | 'time' | 'memory';
 
@@ -26,7 +26,7 @@ export function mix(top: string, under: string, share: number): string {
 
 export function createFills(picture: GraphPicture, colouring: Colouring, surface: string, dark: boolean): Fills {
   const closed = picture.nodes.filter(node => !node.open);
-  const tint = (i: number): string => mix(slotInk(i, dark).colour, surface, 0.28);
+  const tint = (i: number): string => mix(slotStyle(i, dark).colour, surface, 0.28);
   const heat = (share: number): string => mapColour('seq', 0.06 + share * (dark ? 0.42 : 0.34), dark); // texts stay readable
   const none: Fills = {of: () => null, words: [], largest: 0, ramp: []};
   if (colouring === 'none') return none;

@@ -8,8 +8,8 @@ import {BASIS_POINTS, commonRange, equalEdges, rebinSeries, rowTotal} from '../.
 import {nearestAnywhere, nearestRun} from '../../draw/nearest.ts';
 import {drawOutlines, type Outline, pickOutline} from '../../draw/histogram-lines.ts';
 import type {InOrder} from '../../draw/in-order.ts';
-import type {Ink} from '../../draw/ink.ts';
-import {mapColour, type RunInk} from '../../draw/palette.ts';
+import type {ThemeColours} from '../../draw/theme-colours.ts';
+import {mapColour, type LineStyle} from '../../draw/palette.ts';
 import {type Plane, type Size, xOf, yOf} from '../../draw/plane.ts';
 import {drawRidge, pickRidge, type RidgeLayout} from '../../draw/ridge.ts';
 import {axisFormat} from '../../text/format.ts';
@@ -26,7 +26,7 @@ export interface Spot {
 
 export interface Part extends InOrder<HistogramAnswer> {
   readonly run: Run;
-  readonly ink: RunInk;
+  readonly style: LineStyle;
 }
 
 export interface PictureOptions {
@@ -41,7 +41,7 @@ export interface PictureOptions {
 }
 
 export interface Picture {
-  draw(g: CanvasRenderingContext2D, size: Size, ink: Ink, spot: Spot | null): void;
+  draw(g: CanvasRenderingContext2D, size: Size, colours: ThemeColours, spot: Spot | null): void;
   pick(x: number, y: number): Spot | null;
   /** Where the tooltip of a spot stands. */
   place(spot: Spot): {x: number; y: number};
@@ -109,10 +109,10 @@ function ridge({parts, time, density, linked, linkedEnd}: PictureOptions): Pictu
   let layout: RidgeLayout | null = null;
   const move = moveIn(part, linked);
   return {
-    draw: (g, size, ink, spot) => {
+    draw: (g, size, colours, spot) => {
       if (part === undefined) return;
       layout = drawRidge(g, size, part.series, {
-        ink,
+        colours,
         times: part.times,
         timeLabel: timeShort(time, part.times),
         valueLabels: axisFormat,
@@ -144,13 +144,14 @@ function heat({parts, time, density, logColour, linked, linkedEnd}: PictureOptio
   let layout: HeatLayout | null = null;
   const move = moveIn(part, linked);
   return {
-    draw: (g, size, ink, spot) => {
+    draw: (g, size, colours, spot) => {
       if (part === undefined) return;
       layout = drawHeat(g, size, part.series, {
-        ink,
+        colours,
         times: part.times,
         strands: part.strands,
         timeLabels: timeLabels(time),
+        wholeTimes: time === 'step',
         valueLabels: axisFormat,
         density,
         logColour,
@@ -202,8 +203,8 @@ function overlay({parts, density, joined, linked, linkedEnd}: PictureOptions): P
       const n = series.steps.length;
       const share = n > 1 ? step / (n - 1) : 1;
       return {
-        colour: joined ? parts[i]!.ink.colour : mapColour('seq', dark ? 0.3 + 0.6 * share : 0.3 + 0.6 * share, dark),
-        dash: joined ? parts[i]!.ink.dash : [],
+        colour: joined ? parts[i]!.style.colour : mapColour('seq', dark ? 0.3 + 0.6 * share : 0.3 + 0.6 * share, dark),
+        dash: joined ? parts[i]!.style.dash : [],
         strong: !joined && linked !== null && linkedEnd == null && step === linkedIndex(parts[i], linked),
         edges: series.edges,
         heights: total > 0 ? row.map(c => c / total) : row,
@@ -212,11 +213,11 @@ function overlay({parts, density, joined, linked, linkedEnd}: PictureOptions): P
   let drawn: Outline[] = [];
   const lineOf = (spot: Spot): number => spots.findIndex(one => one.part === spot.part && one.step === spot.step);
   return {
-    draw: (g, size, ink, spot) => {
-      drawn = lines(ink.dark);
+    draw: (g, size, colours, spot) => {
+      drawn = lines(colours.dark);
       const line = spot === null ? -1 : lineOf(spot);
       plane = drawOutlines(g, size, drawn, {
-        ink,
+        colours,
         valueLabels: axisFormat,
         countLabels: axisFormat,
         hover: spot !== null && line >= 0 ? {line, bin: spot.bin} : null,
@@ -250,8 +251,8 @@ function overlay({parts, density, joined, linked, linkedEnd}: PictureOptions): P
 
 function quantiles({parts, time, linked, linkedEnd}: PictureOptions): Picture {
   let plane: Plane | null = null;
-  const bands: BandSeries[] = parts.map(({ink, times, strands, series}) => ({
-    colour: ink.colour,
+  const bands: BandSeries[] = parts.map(({style, times, strands, series}) => ({
+    colour: style.colour,
     times,
     strands,
     percentiles: series.percentiles,
@@ -259,13 +260,14 @@ function quantiles({parts, time, linked, linkedEnd}: PictureOptions): Picture {
   const timeAt = (spot: Spot | null): number | null =>
     spot === null ? null : (parts[spot.part]?.times[spot.step] ?? null);
   return {
-    draw: (g, size, ink, spot) => {
+    draw: (g, size, colours, spot) => {
       const at = linkedIndex(parts[0], linked);
       const range = parts[0] === undefined ? null : rangeOf(parts[0].series.steps, linked, linkedEnd);
       const timeOf = (index: number): number | null => parts[0]?.times[index] ?? null;
       plane = drawBands(g, size, bands, {
-        ink,
+        colours,
         timeLabels: timeLabels(time),
+        wholeTimes: time === 'step',
         valueLabels: axisFormat,
         hover: timeAt(spot),
         selected: at < 0 || range !== null ? null : timeOf(at),

@@ -74,14 +74,14 @@ export function pathOf(x: ArrayLike<number>, y: ArrayLike<number>): string {
   if (y.length < 2 || !(lo <= hi)) return '';
   const [x0, span] = [x[0]!, x[x.length - 1]! - x[0]! || 1];
   let path = '';
-  let pen = false;
+  let brush = false;
   for (let i = 0; i < y.length; i++) {
     if (!Number.isFinite(y[i]!)) {
-      pen = false;
+      brush = false;
       continue;
     }
-    path += `${pen ? 'L' : 'M'}${(((x[i]! - x0) / span) * WIDTH).toFixed(1)} ${(hi > lo ? HEIGHT - 2 - ((y[i]! - lo) / (hi - lo)) * (HEIGHT - 4) : HEIGHT / 2).toFixed(1)}`;
-    pen = true;
+    path += `${brush ? 'L' : 'M'}${(((x[i]! - x0) / span) * WIDTH).toFixed(1)} ${(hi > lo ? HEIGHT - 2 - ((y[i]! - lo) / (hi - lo)) * (HEIGHT - 4) : HEIGHT / 2).toFixed(1)}`;
+    brush = true;
   }
   return path;
 }

@@ -1,4 +1,4 @@
-// What the hyper-parameter page shows; kept in the link.
+// What the hyperparameter page shows; kept in the link.
 import {slice} from '../../state/view.svelte.ts';
 import type {TrialFilter} from './model.ts';
 

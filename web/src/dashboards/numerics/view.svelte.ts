@@ -3,8 +3,11 @@ import {slice} from '../../state/view.svelte.ts';
 
 export interface NumericsView {
   dump: string;
-  measure: 'rms' | 'zeros';
-  order: 'wrong' | 'program';
+  beside: string; // another recording; 'ranks' for the other ranks of the job
+  measure: 'rms' | 'zeros' | 'wrong' | 'saturated';
+  order: 'wrong' | 'program' | 'module';
+  alerts: string; // kind of alert, '' for all
+  step: number; // tensors of this step only; -1 for all
   bad: boolean; // the list of tensors shows bad ones only
   graph: string; // the focused op
   op: string;
@@ -14,8 +17,11 @@ export interface NumericsView {
 
 export const view: NumericsView = slice<NumericsView>('numerics', {
   dump: '',
+  beside: 'ranks',
   measure: 'rms',
   order: 'wrong',
+  alerts: '',
+  step: -1,
   bad: false,
   graph: '',
   op: '',

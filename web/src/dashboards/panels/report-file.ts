@@ -35,7 +35,7 @@ async function small(id: string, page: PanelPage, answers: Answers): Promise<voi
   const {runs: shown} = runsOf(page);
   const used = new Set(page.panels.flatMap(panel => panel.y ?? []));
   const names = new Set(shown.map(run => run.name));
-  const runsAnswer: RunsAnswer = {boot: runs.boot, rev: runs.rev, runs: shown};
+  const runsAnswer: RunsAnswer = {boot: runs.boot, rev: runs.rev, runs: shown, removed: []};
   const tagsAnswer: TagsAnswer = {rev: 0, tags: tags.all.filter(tag => used.has(tag.name))};
   const doc: Sidecar = {
     sonde: 1,

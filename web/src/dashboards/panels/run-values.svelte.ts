@@ -13,7 +13,7 @@ function valueOf(run: Run, column: string): RunValue {
   return {
     id: run.id,
     name: runs.shortName(run),
-    colour: runs.ink(run.id).colour,
+    colour: runs.lineStyle(run.id).colour,
     value: numberOf(runs.cell(column, run.id)),
     last: run.last,
   };
@@ -26,13 +26,13 @@ export function groupsOf(page: PanelPage, column: string, everything: string): V
     return [
       {
         name: everything,
-        colour: runs.ink(own.runs[0]?.id ?? -1).colour,
+        colour: runs.lineStyle(own.runs[0]?.id ?? -1).colour,
         values: own.runs.map(run => valueOf(run, column)),
       },
     ];
   const groups = runs.groups.map(group => ({
     name: group.key,
-    colour: runs.groupInk(group).colour,
+    colour: runs.groupStyle(group).colour,
     values: group.members.filter(run => own.has(run.id)).map(run => valueOf(run, column)),
   }));
   return groups.filter(group => group.values.length > 0);

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {hasTemplates, placeOf, withoutTemplates} from './names.ts';
+import {hasTemplates, kernelName, placeOf, withoutTemplates} from './names.ts';
 
 describe('names', () => {
   test.each([
@@ -15,6 +15,25 @@ describe('names', () => {
     expect(withoutTemplates(name)).toBe(wanted);
     expect(hasTemplates(name)).toBe(name !== wanted);
   });
+
+  test.each([
+    [
+      'void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1>>(int, float)',
+      'vectorized_elementwise_kernel · FillFunctor',
+    ],
+    ['void cutlass::Kernel<cutlass_80_tensorop_s1688gemm>(Params)', 'Kernel · cutlass_80_tensorop_s1688gemm'],
+    ['void (anonymous namespace)::softmax_warp_forward<float, 10>(float*)', 'softmax_warp_forward'],
+    ['std::enable_if<!false, void>::type internal::gemvx::kernel<int, float>(int)', 'gemvx::kernel'],
+    ['Iterator::Root::Prefetch::Map', 'Iterator::Root::Prefetch::Map'],
+    ['ampere_sgemm_128x64_nn', 'ampere_sgemm_128x64_nn'],
+    ['aten::mm', 'aten::mm'],
+    ['torch/nn/modules/module.py(1501): _call_impl', 'torch/nn/modules/module.py(1501): _call_impl'],
+    [
+      '<built-in method run_backward of torch::Engine object>',
+      '<built-in method run_backward of torch::Engine object>',
+    ],
+    ['ProfilerStep#3', 'ProfilerStep#3'],
+  ])('the short name of %s', (name, wanted) => expect(kernelName(name)).toBe(wanted));
 
   test.each([
     ['/srv/code/train.py:42', {path: '/srv/code/train.py', line: 42, rest: ''}],

@@ -34,3 +34,24 @@ export function placeOf(text: string): Place | null {
     ? null
     : {path, line: Number(line), rest: rest ?? ''};
 }
+
+/** The words of a C++ signature that tell kernels apart: without return type, namespaces, template arguments and
+ *  parameters; a functor among the arguments stays, since it says what the kernel computes. Other names stay as they are. */
+export function kernelName(name: string): string {
+  if (!/^void |\w<[^]*>|\w::[^]*\w\([^]*\)$/.test(name) || name.startsWith('<')) return name;
+  const plain = name.replace(/^void /, '').replaceAll('(anonymous namespace)::', '');
+  const words =
+    withoutTemplates(plain)
+      .replace(/\([^]*$/, '')
+      .trim()
+      .split(/\s+/)
+      .at(-1)
+      ?.split('::') ?? [];
+  const last = words.at(-1) ?? '';
+  if (!/^\w{2}/.test(last)) return name;
+  const inner = /<[^]*?\b(\w*(?:Functor|functor|_op|Ops?)\w*)/.exec(name)?.[1];
+  if (inner !== undefined && inner !== last) return `${last} · ${inner}`;
+  if (!/^kernel$/i.test(last)) return last;
+  const argument = /<\s*(?:\w+::)*(\w{8,})/.exec(plain)?.[1];
+  return argument === undefined ? words.slice(-2).join('::') : `${last} · ${argument}`;
+}

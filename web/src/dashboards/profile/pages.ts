@@ -30,5 +30,7 @@ export const PAGES: Readonly<Record<string, PageLoad>> = {
   roofline_model: () => import('./pages/Roofline.svelte'),
   memory_viewer: () => import('./pages/MemoryViewer.svelte'),
   graph_viewer: () => import('./pages/HloGraph.svelte'),
+  critical_path: () => import('./pages/CriticalPath.svelte'),
+  memory_snapshot: () => import('./pages/MemorySnapshot.svelte'),
   ...PYTORCH_PAGES,
 };

@@ -1,12 +1,15 @@
 // The state of the profile pages under the names they use.
 export {
+  ALL_HOSTS,
   chooseSession,
+  CRITICAL_PATH,
   INFORMATION,
   openTool,
   openTrace,
   profileView as view,
   reportParameters,
   SQL,
+  toggleCriticalPath,
   TRACE,
 } from '../../state/profile.svelte.ts';
 

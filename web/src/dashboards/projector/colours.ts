@@ -1,8 +1,8 @@
 // The colour of every point and the legend that explains it.
 import type {LabelColumn} from '../../data/embeddings.ts';
 import {mapTable, mapIndex} from '../../draw/colour-map.ts';
-import type {Ink} from '../../draw/ink.ts';
-import {channels, mapColour, slotInk} from '../../draw/palette.ts';
+import type {ThemeColours} from '../../draw/theme-colours.ts';
+import {channels, mapColour, slotStyle} from '../../draw/palette.ts';
 
 export const MOST_CATEGORIES = 50; // distinct numbers beyond which a column is shown as a gradient
 
@@ -36,30 +36,35 @@ function put(bytes: Uint8Array, i: number, rgb: readonly number[], a = 255): voi
   bytes[i * 4 + 3] = a;
 }
 
-export function coloursOf(rows: number, column: LabelColumn | null, categorical: boolean, ink: Ink): Colours {
+export function coloursOf(
+  rows: number,
+  column: LabelColumn | null,
+  categorical: boolean,
+  themed: ThemeColours,
+): Colours {
   const bytes = new Uint8Array(rows * 4);
   if (column === null) {
-    const plain = channels(slotInk(0, ink.dark).colour);
+    const plain = channels(slotStyle(0, themed.dark).colour);
     for (let i = 0; i < rows; i++) put(bytes, i, plain);
     return {bytes, legend: {kind: 'none'}};
   }
-  if (isGradient(column, categorical)) return gradient(rows, bytes, column.values!, ink);
+  if (isGradient(column, categorical)) return gradient(rows, bytes, column.values!, themed);
   const counts = new Uint32Array(column.words.length);
   for (let i = 0; i < rows; i++) counts[column.codes[i]!]!++;
   // The commonest value gets the first colour.
   const order = [...counts.keys()].sort((a, b) => counts[b]! - counts[a]! || a - b);
   const rank = new Uint32Array(order.length);
   order.forEach((code, i) => (rank[code] = i));
-  const inks = order.map((code, i) => (column.words[code] === '' ? ink.text3 : slotInk(i, ink.dark).colour));
-  const rgb = inks.map(channels);
+  const styles = order.map((code, i) => (column.words[code] === '' ? themed.text3 : slotStyle(i, themed.dark).colour));
+  const rgb = styles.map(channels);
   for (let i = 0; i < rows; i++) put(bytes, i, rgb[rank[column.codes[i]!]!]!);
   const shown = order
     .slice(0, 24)
-    .map((code, i) => ({word: column.words[code]!, count: counts[code]!, colour: inks[i]!, code}));
+    .map((code, i) => ({word: column.words[code]!, count: counts[code]!, colour: styles[i]!, code}));
   return {bytes, legend: {kind: 'words', rows: shown, more: order.length - shown.length, repeats: order.length > 24}};
 }
 
-function gradient(rows: number, bytes: Uint8Array, values: Float64Array, ink: Ink): Colours {
+function gradient(rows: number, bytes: Uint8Array, values: Float64Array, themed: ThemeColours): Colours {
   let min = Infinity;
   let max = -Infinity;
   let missing = 0;
@@ -71,8 +76,8 @@ function gradient(rows: number, bytes: Uint8Array, values: Float64Array, ink: In
       if (v > max) max = v;
     }
   }
-  const table = mapTable('seq', ink.dark);
-  const absent = channels(ink.text3);
+  const table = mapTable('seq', themed.dark);
+  const absent = channels(themed.text3);
   for (let i = 0; i < rows; i++) {
     const v = values[i]!;
     if (!Number.isFinite(v)) put(bytes, i, absent);
@@ -103,13 +108,13 @@ export function marked(
   base: Uint8Array,
   rows: Uint32Array,
   marks: Marks,
-  ink: Ink,
+  themed: ThemeColours,
 ): {colours: Uint8Array; sizes: Uint8Array} {
   const colours = new Uint8Array(rows.length * 4);
   const sizes = new Uint8Array(rows.length).fill(64);
   const any = marks.chosen.size > 0 || marks.point >= 0;
-  const faint = channels(ink.lineStrong);
-  const hot = channels(ink.accent);
+  const faint = channels(themed.lineStrong);
+  const hot = channels(themed.accent);
   for (let i = 0; i < rows.length; i++) {
     const row = rows[i]!;
     const close = marks.near.get(row);
@@ -117,7 +122,7 @@ export function marked(
       put(colours, i, hot);
       sizes[i] = 128;
     } else if (close !== undefined) {
-      put(colours, i, channels(neighbourColour(close, ink.dark)));
+      put(colours, i, channels(neighbourColour(close, themed.dark)));
       sizes[i] = 92;
     } else if (!any || marks.chosen.has(row)) {
       colours.set(base.subarray(row * 4, row * 4 + 4), i * 4);

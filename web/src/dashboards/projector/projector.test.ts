@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {LabelColumn, Positions} from '../../data/embeddings.ts';
-import type {Ink} from '../../draw/ink.ts';
+import type {ThemeColours} from '../../draw/theme-colours.ts';
 import {readBookmarks, stateOf} from './bookmarks.ts';
 import {closeness, coloursOf, marked} from './colours.ts';
 import {findRows, testerOf} from './search.ts';
@@ -16,7 +16,7 @@ const column = (values: readonly string[], numbers = false): LabelColumn => {
     values: numbers ? Float64Array.from(values.map(v => (v === '' ? NaN : Number(v)))) : null,
   };
 };
-const ink = {dark: false, text3: '#888888', accent: '#0000ff', lineStrong: '#cccccc'} as Ink;
+const themed = {dark: false, text3: '#888888', accent: '#0000ff', lineStrong: '#cccccc'} as ThemeColours;
 
 test('search: text anywhere without regard to case, expressions, several columns', () => {
   const columns = [column(['Otter', 'heron', 'lynx']), column(['1', '2', 'otterish'])];
@@ -26,7 +26,7 @@ test('search: text anywhere without regard to case, expressions, several columns
 });
 
 test('colours: the commonest value first, numbers with many values as a gradient', () => {
-  const few = coloursOf(4, column(['b', 'a', 'a', '']), false, ink);
+  const few = coloursOf(4, column(['b', 'a', 'a', '']), false, themed);
   expect(few.legend.kind === 'words' && few.legend.rows.map(r => [r.word, r.count])).toEqual([
     ['a', 2],
     ['b', 1],
@@ -34,9 +34,9 @@ test('colours: the commonest value first, numbers with many values as a gradient
   ]);
   expect(few.bytes.slice(4, 8)).toEqual(few.bytes.slice(8, 12));
   const many = Array.from({length: 60}, (_, i) => (i === 3 ? '' : String(i)));
-  const ramp = coloursOf(60, column(many, true), false, ink);
+  const ramp = coloursOf(60, column(many, true), false, themed);
   expect(ramp.legend).toEqual({kind: 'gradient', min: 0, max: 59, missing: 1});
-  expect(coloursOf(60, column(many, true), true, ink).legend.kind).toBe('words');
+  expect(coloursOf(60, column(many, true), true, themed).legend.kind).toBe('words');
 });
 
 test('what is chosen stands out, the rest steps back', () => {
@@ -45,7 +45,7 @@ test('what is chosen stands out, the rest steps back', () => {
     base,
     Uint32Array.from([2, 0, 1]),
     {chosen: new Set([0]), point: 2, near: new Map()},
-    ink,
+    themed,
   );
   expect([...colours.slice(0, 3)]).toEqual([0, 0, 255]);
   expect(colours[7]).toBe(200);

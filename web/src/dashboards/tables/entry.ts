@@ -1,4 +1,4 @@
-import {listTables} from '../../data/beside.ts';
+import {listTables} from '../../data/run-files.ts';
 import type {Dashboard} from '../dashboard.ts';
 
 export const tables: Dashboard = {

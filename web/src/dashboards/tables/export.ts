@@ -1,5 +1,5 @@
 // All rows that a question finds, as a file of JSON lines.
-import {loadRow, loadRows, type RowsQuestion} from '../../data/beside.ts';
+import {loadRow, loadRows, type RowsQuestion} from '../../data/run-files.ts';
 import {safeName, saveFile} from '../../parts/clipboard.ts';
 
 const PAGE = 1000;

@@ -1,5 +1,5 @@
 // Rows that belong together (the completions of one prompt) side by side over the steps.
-import type {SampleColumn, SampleRow} from '../../data/beside.ts';
+import type {SampleColumn, SampleRow} from '../../data/run-files.ts';
 import {cellText} from './cells.ts';
 
 export interface GroupStep {

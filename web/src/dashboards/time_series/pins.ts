@@ -18,3 +18,9 @@ export function savePins(pins: readonly string[]): void {
     // storage may be off: pins then live in the link only
   }
 }
+
+/** What was pinned or unpinned since is remembered; pins that came with a link are not. */
+export function rememberPins(before: readonly string[], now: readonly string[]): void {
+  const stays = loadPins().filter(pin => now.includes(pin) || !before.includes(pin));
+  savePins([...stays, ...now.filter(pin => !before.includes(pin) && !stays.includes(pin))]);
+}

@@ -24,6 +24,7 @@ describe('formulas', () => {
 
 it('bins of changes', () => {
   expect(binned([0, 0.1, 0.9, 1], 2)).toEqual({lo: 0, hi: 1, counts: [2, 2]});
-  expect(binned([3, 3], 2)).toEqual({lo: 2.5, hi: 3.5, counts: [0, 2]});
+  expect(binned([3, 3], 2).counts).toEqual([0, 2]);
+  expect(binned([0.5, 0.5 + 2 ** -53], 2).hi).toBeCloseTo(0.55);
   expect(binned([], 2).counts).toEqual([0, 0]);
 });

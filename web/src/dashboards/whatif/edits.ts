@@ -56,7 +56,12 @@ export interface Bins {
 /** Counts of values in bins of equal width over their whole range. */
 export function binned(values: readonly number[], bins: number): Bins {
   let [lo, hi] = [Math.min(...values), Math.max(...values)];
-  if (!(hi > lo)) [lo, hi] = Number.isFinite(lo) ? [lo - 0.5, lo + 0.5] : [0, 1];
+  // Rounding alone is no spread.
+  const least = 1e-9 * Math.max(Math.abs(lo), Math.abs(hi));
+  if (!(hi - lo > least)) {
+    const room = Math.max(Math.abs(lo) / 10, 1e-3);
+    [lo, hi] = Number.isFinite(lo) ? [lo - room, hi + room] : [0, 1];
+  }
   const counts = new Array<number>(bins).fill(0);
   for (const v of values) counts[Math.min(bins - 1, Math.floor(((v - lo) / (hi - lo)) * bins))]!++;
   return {lo, hi, counts};

@@ -16,8 +16,17 @@ export interface Figures {
 }
 const share = (a: number, b: number): number => (b > 0 ? a / b : 0);
 
-export function figuresAt(sweep: Sweep, k: number, ratio: number): Figures {
-  const [tp, fp, tn, fn] = [sweep.tp[k]!, sweep.fp[k]!, sweep.tn[k]!, sweep.fn[k]!];
+export const figuresAt = (sweep: Sweep, k: number, ratio: number): Figures => figuresTogether([[sweep, k]], ratio);
+
+/** Several groups, each at a threshold of its own, as one. */
+export function figuresTogether(parts: readonly (readonly [Sweep, number])[], ratio: number): Figures {
+  let [tp, fp, tn, fn] = [0, 0, 0, 0];
+  for (const [sweep, k] of parts) {
+    tp += sweep.tp[k]!;
+    fp += sweep.fp[k]!;
+    tn += sweep.tn[k]!;
+    fn += sweep.fn[k]!;
+  }
   const total = tp + fp + tn + fn;
   return {
     tp,
@@ -31,6 +40,27 @@ export function figuresAt(sweep: Sweep, k: number, ratio: number): Figures {
     falsePositiveRate: share(fp, fp + tn),
     f1: tp === 0 ? (fp + fn > 0 ? 0 : 1) : (2 * tp) / (2 * tp + fp + fn),
     cost: fp * ratio + fn,
+  };
+}
+
+export interface Gaps {
+  readonly positive_rate: number;
+  readonly recall: number;
+  readonly false_positive_rate: number;
+  readonly accuracy: number;
+}
+/** The largest differences between two groups; a group whose rate is 0/0 does not count. */
+export function gapsOf(parts: readonly (readonly [Sweep, number])[]): Gaps {
+  const figures = parts.map(part => figuresTogether([part], 1));
+  const gap = (rate: (f: Figures) => number): number => {
+    const rates = figures.map(rate).filter(v => !Number.isNaN(v));
+    return rates.length === 0 ? 0 : Math.max(...rates) - Math.min(...rates);
+  };
+  return {
+    positive_rate: gap(f => (f.tp + f.fp) / f.total),
+    recall: gap(f => f.tp / (f.tp + f.fn)),
+    false_positive_rate: gap(f => f.fp / (f.fp + f.tn)),
+    accuracy: gap(f => (f.tp + f.tn) / f.total),
   };
 }
 

@@ -12,9 +12,11 @@ export const DEFAULTS = {
   x: '',
   y: '',
   colour: '',
+  facet: '', // a panel for each value of this column
+  images: true, // in place of points, where there are any
   row: -1, // in the editor
   other: -1, // compared with it
-  metric: 'l1' as 'l1' | 'l2',
+  metric: 'l1' as 'l1' | 'l2' | 'custom',
   mutable: [] as string[], // features a counterfactual may change; empty = all
   delta: -1, // regression: how far another answer is; −1 = the deviation of the predictions
   pair: [] as string[], // the two features of the heat map
@@ -24,10 +26,13 @@ export const DEFAULTS = {
   cut: 'width' as 'width' | 'frequency',
   cost: 1,
   thresholds: [] as number[], // k of each slice; empty = 50
+  slice_sort: 'order' as 'order' | 'count' | 'name' | 'accuracy' | 'fp' | 'fn' | 'f1',
   strategy: '', // '' = custom
   curve: 'roc' as 'roc' | 'pr' | 'calibration',
   against: '', // second set on the features page
   sort: 'order' as 'order' | 'name' | 'drift' | 'missing' | 'uneven',
+  chart: 'histogram' as 'histogram' | 'quantiles' | 'cumulative', // of the features
+  log: false, // heights of its bars
   step: -1, // of an evaluation; −1 = the last
 };
 export const view = slice('whatif', DEFAULTS);

@@ -1,6 +1,6 @@
 // What lies over the slices: the strip of steps and their boundaries, arrows between slices, the chosen range,
 // notes. Numbers in, pixels out.
-import type {Ink} from '../ink.ts';
+import type {ThemeColours} from '../theme-colours.ts';
 import {laneOf, ROW, type Lane} from './lanes.ts';
 
 export interface StepMark {
@@ -37,7 +37,7 @@ export interface Stage {
   readonly height: number;
   readonly top: number; // height of the strip of steps
   readonly scroll: number;
-  readonly ink: Ink;
+  readonly colours: ThemeColours;
 }
 
 export const STRIP = 18;
@@ -45,8 +45,8 @@ type G = CanvasRenderingContext2D;
 const xOf = (stage: Stage, time: number): number => ((time - stage.t0) / (stage.t1 - stage.t0)) * stage.width;
 
 export function paintSteps(g: G, stage: Stage, steps: readonly StepMark[], colour: string): void {
-  const {ink, width} = stage;
-  g.fillStyle = ink.surface;
+  const {colours, width} = stage;
+  g.fillStyle = colours.surface;
   g.fillRect(0, 0, width, STRIP);
   let lastX = -Infinity;
   for (const step of steps) {
@@ -54,7 +54,7 @@ export function paintSteps(g: G, stage: Stage, steps: readonly StepMark[], colou
     const b = xOf(stage, step.end);
     if (b < 0 || a > width) continue;
     if (a >= 0 && a - lastX > 6) {
-      g.fillStyle = ink.line;
+      g.fillStyle = colours.line;
       g.fillRect(Math.round(a), 0, 1, stage.height);
       lastX = a;
     }
@@ -69,7 +69,7 @@ export function paintSteps(g: G, stage: Stage, steps: readonly StepMark[], colou
       g.fillText(step.name.length <= room ? step.name : `${step.name.slice(0, room - 1)}…`, left + 4, STRIP / 2);
     }
   }
-  g.fillStyle = ink.hairline;
+  g.fillStyle = colours.hairline;
   g.fillRect(0, STRIP - 1, width, 1);
 }
 
@@ -98,12 +98,12 @@ export function paintArrows(g: G, stage: Stage, lanes: readonly Lane[], arrows: 
       };
       if (strong) {
         path();
-        g.strokeStyle = stage.ink.surface;
+        g.strokeStyle = stage.colours.surface;
         g.lineWidth = 4;
         g.stroke();
       }
       path();
-      g.strokeStyle = strong ? stage.ink.text : stage.ink.text3;
+      g.strokeStyle = strong ? stage.colours.text : stage.colours.text3;
       g.globalAlpha = strong ? 1 : 0.55;
       g.lineWidth = strong ? 1.6 : 1;
       g.stroke();
@@ -112,7 +112,7 @@ export function paintArrows(g: G, stage: Stage, lanes: readonly Lane[], arrows: 
       g.lineTo(x1 - 4, y1 - down * 8);
       g.lineTo(x1 + 4, y1 - down * 8);
       g.closePath();
-      g.fillStyle = strong ? stage.ink.text : stage.ink.text3;
+      g.fillStyle = strong ? stage.colours.text : stage.colours.text3;
       g.fill();
       g.globalAlpha = 1;
     }
@@ -124,7 +124,7 @@ export function paintArea(g: G, stage: Stage, area: Area, lanes: readonly Lane[]
   const a = xOf(stage, area.t0);
   const b = xOf(stage, area.t1);
   if (b < -1 || a > stage.width + 1) return;
-  g.fillStyle = stage.ink.select;
+  g.fillStyle = stage.colours.select;
   if (area.tracks === null) g.fillRect(a, 0, b - a, stage.height);
   else {
     const chosen = new Set(area.tracks);
@@ -134,7 +134,7 @@ export function paintArea(g: G, stage: Stage, area: Area, lanes: readonly Lane[]
       g.fillRect(a, y, b - a, Math.max(0, stage.top + lane.top - stage.scroll + lane.height - y));
     }
   }
-  g.fillStyle = stage.ink.accent;
+  g.fillStyle = stage.colours.accent;
   g.fillRect(Math.round(a), 0, 1, stage.height);
   g.fillRect(Math.round(b), 0, 1, stage.height);
 }
@@ -144,7 +144,7 @@ export function paintNotes(g: G, stage: Stage, notes: readonly Note[], palette: 
     const a = xOf(stage, note.t0);
     const b = Math.max(a + 1, xOf(stage, note.t1));
     if (b < 0 || a > stage.width) continue;
-    g.fillStyle = palette[note.colour ?? -1] ?? stage.ink.warn;
+    g.fillStyle = palette[note.colour ?? -1] ?? stage.colours.warn;
     g.globalAlpha = 0.14;
     g.fillRect(a, 0, b - a, stage.height);
     g.globalAlpha = 1;

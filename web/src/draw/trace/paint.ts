@@ -1,6 +1,6 @@
 // Paints the lanes of a trace into a canvas: cells as rectangles with their names, merged cells paler by
 // how busy they were, counters as areas, the selection on top. Numbers in, pixels out.
-import type {Ink} from '../ink.ts';
+import type {ThemeColours} from '../theme-colours.ts';
 import type {ColourSource, Fill} from './colours.ts';
 import {HEADER, ROW, type Lane} from './lanes.ts';
 import {
@@ -53,7 +53,7 @@ export interface Scene {
   readonly names: readonly string[];
   readonly fill: Fill;
   readonly palette: readonly string[]; // of counters, steps and notes
-  readonly ink: Ink;
+  readonly colours: ThemeColours;
   readonly selected: number | null; // slice
   readonly bright: Uint8Array | null; // by label: 1 = a hit, the others are dimmed
   readonly skip: Uint8Array | null; // by label: 1 = not shown
@@ -95,7 +95,7 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
       if (!merged && width > 28) labels.push([scene.names[label] ?? '', left, width]);
       if (cells.slice[i] === scene.selected && scene.selected !== null) {
         g.globalAlpha = 1;
-        g.strokeStyle = scene.ink.text;
+        g.strokeStyle = scene.colours.text;
         g.lineWidth = 2;
         g.strokeRect(left + 1, y + 1, Math.max(1, width - 2), h - 3);
       }
@@ -169,14 +169,14 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
     g.lineTo(scene.width, zero);
     g.lineTo(first, zero);
     g.closePath();
-    g.globalAlpha = scene.ink.band * 1.6;
+    g.globalAlpha = scene.colours.band * 1.6;
     g.fillStyle = scene.palette[0]!;
     g.fill();
     g.globalAlpha = 1;
   }
 
   function paintGrid(g: CanvasRenderingContext2D, scene: Scene): void {
-    g.strokeStyle = scene.ink.grid;
+    g.strokeStyle = scene.colours.grid;
     g.lineWidth = 1;
     g.beginPath();
     for (const tick of timeTicks(scene.t0 - scene.origin, scene.t1 - scene.origin, scene.width).ticks) {
@@ -188,10 +188,10 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
   }
 
   function paint(g: CanvasRenderingContext2D, scene: Scene): void {
-    const {ink, width, height} = scene;
-    g.fillStyle = ink.surface;
+    const {colours, width, height} = scene;
+    g.fillStyle = colours.surface;
     g.fillRect(0, 0, width, height);
-    g.font = `10.5px ${ink.font}`;
+    g.font = `10.5px ${colours.font}`;
     g.textBaseline = 'middle';
     if (scene.grid) paintGrid(g, scene);
     const rows = new Map<number, CellRow[]>();
@@ -206,7 +206,7 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
       const y = strip + lane.top - scene.scroll;
       if (y > height || y + lane.height < strip) continue;
       if (lane.kind === 'header') {
-        g.fillStyle = ink.sunken;
+        g.fillStyle = colours.sunken;
         g.fillRect(0, y, width, lane.height);
         if (lane.folded && scene.cells !== null)
           paintSummary(
@@ -224,7 +224,7 @@ export function createPainter(): {paint(g: CanvasRenderingContext2D, scene: Scen
         const line = lines.get(lane.track);
         if (line !== undefined) paintCounter(g, scene, line, y, lane.height);
       }
-      g.fillStyle = ink.hairline;
+      g.fillStyle = colours.hairline;
       g.fillRect(0, y + lane.height - 1, width, 1);
     }
     const stage = {...scene, top: strip};

@@ -6,4 +6,5 @@ export const PYTORCH_PAGES: Readonly<Record<string, PageLoad>> = {
   'torch.kernel': () => import('./Kernels.svelte'),
   'torch.memory': () => import('./Memory.svelte'),
   'torch.module': () => import('./Modules.svelte'),
+  'torch.ranks': () => import('./Ranks.svelte'),
 };

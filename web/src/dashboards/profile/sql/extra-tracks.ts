@@ -8,6 +8,7 @@ import {cellText} from '../cells.ts';
 const MOST_TRACKS = 50;
 const MOST_DEPTH = 32;
 const PS_IN_MS = 1e9;
+const ROUNDING = 2; // ps: milliseconds that follow each other may overlap by that much
 /** Numbers that say where a row is, not how much of something there was. */
 const PLACES = new Set(['id', 'track', 'depth', 'parent', 'slice', 'ts', 'dur', 'start_ms', 'time_ms', 'dur_ms']);
 
@@ -109,7 +110,7 @@ function build(table: ReportTable, query: ExtraQuery, label: (name: string) => n
     const open: number[] = [];
     const slices = order.map((row): ExtraSlice => {
       const [begin, dur] = [picos(row, time), Math.max(0, picos(row, duration) || 0)];
-      while (open.length > 0 && open[open.length - 1]! <= begin) open.pop();
+      while (open.length > 0 && open[open.length - 1]! <= begin + ROUNDING) open.pop();
       const depth = Math.min(MOST_DEPTH - 1, open.length);
       if (dur > 0) open.push(begin + dur);
       return {begin, dur, depth, name: label(name < 0 ? query.title : cellText(cell(row, name))), row};

@@ -68,7 +68,7 @@ export function openCaptureData(session: string, host: number): OpenCapture {
       source.names(page => (named = page), options).catch(fail);
     })
     .catch(fail);
-  /** Steps follow the first picture: finding them takes the server longer than any picture. */
+  /** Steps follow the first paint: finding them takes the server longer than any picture. */
   const askSteps = (): void =>
     void source
       .steps(options)

@@ -1,7 +1,7 @@
 // What the viewer can do, once: as entries of its menu and of the page's command palette.
 import type {MenuItem} from '../../../parts/menu.ts';
 import type {IconName} from '../../../parts/icons.ts';
-import {habits} from '../../../state/habits.svelte.ts';
+import {preferences} from '../../../state/preferences.svelte.ts';
 import type {Command} from '../../../state/commands.svelte.ts';
 import {t} from '../../../text/messages.ts';
 import {view} from '../view.svelte.ts';
@@ -20,6 +20,8 @@ export interface Acts {
   finder(): void;
   filter(): void;
   about(): void;
+  path(): void; // the critical path as a track
+  hasPath(): boolean;
   help(): void;
   search(): void;
 }
@@ -51,11 +53,12 @@ export function moreItems(acts: Acts): readonly MenuItem[] {
     {label: t('trace.unfold_all'), icon: 'chevD', run: () => acts.foldAll(false)},
     {label: t('trace.fold_all'), icon: 'chevR', run: () => acts.foldAll(true)},
     {separator: true},
+    {label: t('trace.path'), checked: acts.hasPath(), run: acts.path},
     {label: t('trace.grid'), checked: acts.look.grid, keys: 'G', run: () => void (acts.look.grid = !acts.look.grid)},
     ...PALETTES.map(name => ({
       label: t(`trace.palette.${name}`),
       checked: paletteName() === name,
-      run: () => void (habits['x_trace_palette'] = name),
+      run: () => void (preferences['x_trace_palette'] = name),
     })),
     {separator: true},
     {label: t('profile.export'), icon: 'down', run: acts.download},

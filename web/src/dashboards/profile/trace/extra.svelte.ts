@@ -1,18 +1,33 @@
 // A capture with the rows of queries as further tracks: everything that draws or asks sees one capture.
 import {runSql} from '../../../data/sql.ts';
-import type {ReportTable} from '../../../data/profile.ts';
+import {profileReport, profileRows, type ReportTable} from '../../../data/profile.ts';
 import type {Area, Areas} from '../../../data/trace.ts';
-import type {ExtraQuery} from '../../../state/profile.svelte.ts';
+import {CRITICAL_PATH, type ExtraQuery} from '../../../state/profile.svelte.ts';
 import {toast} from '../../../state/toast.svelte.ts';
 import {t} from '../../../text/messages.ts';
 import {extraTracks} from '../sql/extra-tracks.ts';
 import type {OpenCapture} from './capture.svelte.ts';
+
+/** The rows of the critical path; those beyond the report's own are asked for piece by piece. */
+async function pathTable(session: string, host: string, signal: AbortSignal): Promise<ReportTable> {
+  const report = await profileReport(session, 'critical_path', host, '', {signal});
+  const table = report.tables.find(one => one.id === 'path');
+  if (table === undefined) throw new Error(report.missing[0]?.why ?? t('trace.path.none'));
+  const rows = [...table.rows];
+  while (rows.length < table.total) {
+    const more = await profileRows(session, 'critical_path', host, '', 'path', rows.length, 5000, {signal});
+    if (more.length === 0) break;
+    rows.push(...more);
+  }
+  return {...table, rows};
+}
 
 /** `run` asks for the queries that were not asked yet. */
 export function withExtra(
   base: OpenCapture,
   session: string,
   host: number,
+  hostName: string, // '': all of them
   queries: () => readonly ExtraQuery[],
 ): OpenCapture & {run(): void} {
   const stop = new AbortController();
@@ -23,8 +38,11 @@ export function withExtra(
     for (const {sql} of queries()) {
       if (asked.has(sql)) continue;
       asked.add(sql);
-      runSql(session, host, sql, {signal: stop.signal})
-        .then(answer => (tables = new Map([...tables, [sql, answer.table]])))
+      (sql === CRITICAL_PATH
+        ? pathTable(session, hostName, stop.signal)
+        : runSql(session, host, sql, {signal: stop.signal}).then(answer => answer.table)
+      )
+        .then(table => (tables = new Map([...tables, [sql, table]])))
         .catch((problem: unknown) => {
           if (!stop.signal.aborted) toast(problem instanceof Error ? problem.message : String(problem));
         });

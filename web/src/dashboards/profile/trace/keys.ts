@@ -1,6 +1,6 @@
 // The keyboard of the trace viewer: those of Chrome's viewer and of Perfetto where the two agree with each other.
 import type {SliceDetail, SliceInfo} from '../../../data/trace.ts';
-import {habits} from '../../../state/habits.svelte.ts';
+import {preferences} from '../../../state/preferences.svelte.ts';
 import {MODES, type Chosen, type Mode} from './model.ts';
 import type {TimeWindow} from './window.svelte.ts';
 
@@ -58,7 +58,9 @@ export const KEYS: readonly (readonly [string, string])[] = [
 /** The letter on the key, or the one that a QWERTY keyboard has in its place: W, A, S and D stay under the hand. */
 function letterOf(event: KeyboardEvent): string {
   const placed = /^Key([A-Z])$/.exec(event.code)?.[1];
-  return habits['x_trace_keys'] === 'place' && placed !== undefined ? placed.toLowerCase() : event.key.toLowerCase();
+  return preferences['x_trace_keys'] === 'place' && placed !== undefined
+    ? placed.toLowerCase()
+    : event.key.toLowerCase();
 }
 
 export function viewerKeys(host: Host): (event: KeyboardEvent) => void {

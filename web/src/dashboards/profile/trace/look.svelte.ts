@@ -1,5 +1,5 @@
-// How the trace is drawn, beside what a link keeps: colours of the theme and this person's habits.
-import {habits} from '../../../state/habits.svelte.ts';
+// How the trace is drawn, beside what a link keeps: colours of the theme and this person's preferences.
+import {preferences} from '../../../state/preferences.svelte.ts';
 import {theme} from '../../../state/theme.svelte.ts';
 import {view} from '../view.svelte.ts';
 
@@ -15,10 +15,10 @@ export interface Look {
 export const PALETTES = ['standard', 'safe'] as const;
 const TOKENS = {standard: {prefix: '--slice-', count: 12}, safe: {prefix: '--slice-safe-', count: 8}} as const;
 export const paletteName = (): (typeof PALETTES)[number] =>
-  habits['x_trace_palette'] === 'safe' ? 'safe' : 'standard';
+  preferences['x_trace_palette'] === 'safe' ? 'safe' : 'standard';
 
 function tokens({prefix, count}: {readonly prefix: string; readonly count: number}): readonly string[] {
-  void theme.ink; // a change of theme changes them
+  void theme.colours; // a change of theme changes them
   const style = getComputedStyle(document.documentElement);
   return Array.from({length: count}, (_, i) => style.getPropertyValue(`${prefix}${i + 1}`).trim());
 }
@@ -43,10 +43,10 @@ export function createLook(): Look {
       return ramp;
     },
     get grid() {
-      return habits['x_trace_grid'] !== false;
+      return preferences['x_trace_grid'] !== false;
     },
     set grid(on) {
-      habits['x_trace_grid'] = on;
+      preferences['x_trace_grid'] = on;
     },
   };
 }
