@@ -10,6 +10,9 @@ file(GLOB python_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/src/*.cc
 nanobind_add_module(_sonde BACKEND_MODULE nanobind_backend STABLE_ABI ${python_sources})
 target_link_libraries(_sonde PRIVATE sonde_log_write sonde_log_store)
 target_link_options(_sonde PRIVATE LINKER:--exclude-libs,ALL)
+if(SONDE_OLD_GLIBC)  # the libstdc++ of such systems is old as well
+  target_link_libraries(_sonde PRIVATE ${SONDE_OLD_GLIBC}/libnewer_stdc++.a)
+endif()
 
 # The package as it will be installed, for tests and for stubs: the sources linked, the module built in.
 set(package ${PROJECT_BINARY_DIR}/python/sonde)

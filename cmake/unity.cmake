@@ -1,7 +1,6 @@
 # SONDE_UNITY: sources of a room compiled several at a time, which shortens a first build (docs/bench.md) and makes
-# every later one slower, since an edit compiles its neighbours again. `SONDE_UNITY=ON ./run` switches it on where there is
-# no build yet. tools/unity.py says which
-# sources go together.
+# every later one slower, since an edit compiles its neighbours again. SONDE_UNITY=ON ./run switches it on where there
+# is no build yet. tools/unity.py says which sources go together.
 option(SONDE_UNITY "compile several sources as one" OFF)
 
 if(SONDE_UNITY)
@@ -28,10 +27,16 @@ function(sonde_join list room)
   list(REMOVE_DUPLICATES made)
   list(TRANSFORM single REPLACE ".*\t" "")
   list(REMOVE_ITEM ${list} ${single})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # g++ 12 warns of sizes that cannot be when it inlines much; the debug build, where warnings are errors, looks at each source.
-    set_source_files_properties(${made} PROPERTIES COMPILE_OPTIONS
-      "-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds;-Wno-restrict;-Wno-maybe-uninitialized")
-  endif()
   set(${list} ${${list}} ${made} PARENT_SCOPE)
+endfunction()
+
+# sonde_ease(target): what g++ is told where it compiles much at once.
+function(sonde_ease target)
+  if(NOT SONDE_UNITY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  # A tenth of its time goes into collecting garbage from a heap that would fit into memory (kB), and g++ 12 warns of sizes
+  # that cannot be when it inlines much; the debug build, where warnings are errors, looks at each source.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=400000 -Wno-stringop-overflow
+    -Wno-stringop-overread -Wno-array-bounds -Wno-restrict -Wno-maybe-uninitialized>)
 endfunction()

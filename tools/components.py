@@ -4,7 +4,9 @@
     components.py collect            writes LICENSES/ again from the packages of this machine (Debian 12) and web/node_modules
     components.py sbom VERSION       prints the bill of materials as CycloneDX 1.5 JSON
     components.py check [BUILD]      compares components.json with the archives BUILD/build.ninja links, with the headers
-                                     src/ includes and with what the page imports; prints what is missing or too much
+                                     src/ includes and with what the page imports and holds; prints what is missing or too much
+    components.py outdated           lists every library with the version that is built in and the one the distribution has now; the exit
+                                     code is 1 when one is behind: what Debian mends arrives that way
 """
 
 import json
@@ -53,7 +55,8 @@ def collect() -> None:
     LICENSES.mkdir(exist_ok=True)
     for component in COMPONENTS:
         if "npm" in component:
-            text = next((ROOT / "web/node_modules" / component["npm"]).glob("LICENSE*")).read_text()
+            folder = ROOT / "web/node_modules" / component["npm"]
+            text = next(p for p in folder.iterdir() if p.name.lower().startswith("license")).read_text()
         else:
             package = package_of(component)
             if package is None:
@@ -110,8 +113,35 @@ def check(build: Path) -> list[str]:
     pages = [p.read_text() for p in (ROOT / "web/src").rglob("*") if p.suffix in {".ts", ".svelte"} and not p.name.endswith(".test.ts")]
     imports = {m.split("/")[0] for text in pages for m in re.findall(r"""from ['"]([a-z@][^'"]*)['"]""", text)}
     problems += [f"the page imports {i}, which components.json does not name" for i in sorted(imports - {c["npm"] for c in COMPONENTS if "npm" in c})]
+    listed = build / "web" / "dist.packages.json"  # what Vite found in the finished page
+    inside = set(json.loads(listed.read_text())) if listed.exists() else set()
+    problems += [f"the page holds code of {i}, which components.json does not name" for i in sorted(inside - {c["npm"] for c in COMPONENTS if "npm" in c})]
     problems += [f"LICENSES/{c['name']}.txt is missing" for c in COMPONENTS if not (LICENSES / f"{c['name']}.txt").exists()]
     return problems
+
+
+def candidate(package: str) -> str:
+    """The version that the package lists of this machine offer, "" when they do not know it."""
+    run = subprocess.run(["apt-cache", "policy", package], capture_output=True, text=True)
+    found = re.search(r"^ *Candidate: (?!\(none\))(\S+)", run.stdout, re.M)
+    return found[1] if found else ""
+
+
+def outdated() -> int:
+    behind = 0
+    for component in COMPONENTS:
+        if "npm" in component:
+            print(f"{component['name']:<16} {npm_version(component['npm']):<26} (npm audit)")
+            continue
+        package = package_of(component)
+        if package is None:
+            print(f"{component['name']:<16} not installed here: nothing to compare")
+            continue
+        offered = candidate(package[0])
+        is_behind = bool(offered) and subprocess.run(["dpkg", "--compare-versions", package[1], "lt", offered]).returncode == 0
+        behind += is_behind
+        print(f"{component['name']:<16} {package[1]:<26} " + (f"{package[0]} {offered} is out: install it and build again" if is_behind else "newest" if offered else "no package list knows it"))
+    return behind
 
 
 def main(arguments: list[str]) -> int:
@@ -119,6 +149,8 @@ def main(arguments: list[str]) -> int:
         collect()
     elif arguments[:1] == ["sbom"] and len(arguments) == 2:
         print(json.dumps(sbom(arguments[1]), indent=1))
+    elif arguments[:1] == ["outdated"]:
+        return 1 if outdated() else 0
     elif arguments[:1] == ["check"]:
         problems = check(Path(arguments[1]) if len(arguments) > 1 else ROOT / "build" / "release")
         print("\n".join(problems))

@@ -2,7 +2,7 @@
 //   node tools/profile_pictures.mjs [OUT] [NAME ...]    (default OUT: build/images; all pages unless named)
 // The captures of GPUs among them (made_gpu.*) are made by a program, not recorded.
 // Needs build/release/sonde and the page's node_modules (playwright-core) and chromium.
-import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
@@ -45,6 +45,8 @@ const PAGES = {
   pytorch_modules: {...TORCH, tool: 'torch.module', baseline: 'torch/modules'}, pytorch_distributed: {...RANKS, tool: 'torch.distributed'}, pytorch_ranks: {...RANKS, tool: 'torch.ranks'},
   inference: {...BOUND, tool: 'inference_profile'}, sql: {...BOUND, tool: 'sql', sql: 'select name, count(*) as calls, sum(dur) as total\nfrom slices group by name order by total desc limit 20'},
   capture: {...BOUND, tool: 'overview_page'},
+  critical_path: {session: 'made/torch', tool: 'critical_path'}, critical_path_track: {...RANKS, host: 'ALL_HOSTS', tool: 'trace_viewer', extra: [{sql: '#critical_path', kind: 'slices', by: '', title: 'Critical path'}]},
+  memory_snapshot: {session: 'memory/made_memory.pickle', tool: 'memory_snapshot'}, memory_of_jax: {session: 'memory/jax_device_memory.prof', tool: 'memory_snapshot'}, python_frames: {...TORCH, tool: 'trace_viewer'},
   trace_viewer: {...BOUND, tool: 'trace_viewer'}, stacked_captures: {session: 'tf/input_bound', second: 'tf/input_fixed', align: 'step', tool: 'trace_viewer'},
 };
 
@@ -55,6 +57,8 @@ for (const [session, files] of Object.entries(CAPTURES)) {
   mkdirSync(folder, {recursive: true});
   for (const [file, source] of Object.entries(files)) writeFileSync(join(folder, file), gunzipSync(readFileSync(join(root, 'tests/data/profile', source))));
 }
+mkdirSync(join(logs, 'memory'));
+for (const name of ['made_memory.pickle', 'jax_device_memory.prof']) copyFileSync(join(root, 'tests/data/profile', name), join(logs, 'memory', name));
 const {program, address} = await serve(logs, '--window_title', 'captures');
 const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium'});
 for (const scheme of ['light', 'dark']) {

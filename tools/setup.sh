@@ -109,8 +109,9 @@ build() {  # build PRESET [target]; without a target everything, the unit tests 
     configure "$preset" "${SONDE_UNITY:-OFF}"
   fi
   python3 "$root/tools/build_progress.py" "$root/build/$preset" "${2:-all}" >&2 && return 0
-  # A first build must not fail because two sources do not go together (cmake/unity.cmake); later ones show what is wrong at once.
-  if [ ! -e "$root/build/$preset/sonde" ] && grep -qx 'SONDE_UNITY:BOOL=ON' "$root/build/$preset/CMakeCache.txt"; then
+  # A build must not fail because two sources do not go together (cmake/unity.cmake): once more with each by itself, which also
+  # shows what is wrong where.
+  if grep -qx 'SONDE_UNITY:BOOL=ON' "$root/build/$preset/CMakeCache.txt"; then
     say "building once more, one source at a time"
     configure "$preset" OFF
     python3 "$root/tools/build_progress.py" "$root/build/$preset" "${2:-all}" >&2 && return 0

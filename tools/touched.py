@@ -10,7 +10,7 @@ TOUCHES = {
     "unit": ["src/", "include/", "tests/support/", "tests/api/", "tests/data/", "cmake/", "CMakeLists.txt"],
     "setup": ["tools/", "run", "test", "tests/setup/"],
     "engine": [*ENGINE, "src/log/", "src/cli/", "tests/engine/", "tests/data/corpus/"],
-    "http": ["src/http/", "src/api/", "src/cli/", "src/base/", "tests/http/"],
+    "http": ["src/http/", "src/api/", "src/cli/", "src/base/", "tests/http/", "tests/api/", "docs/api/"],
     "writers": ["src/log/write/", "src/image/", "python/", "include/", "tests/writers/", "examples/", "pyproject.toml"],
     "compat": [*ENGINE, "src/log/", "src/api/", "src/text/", "src/graph/", "src/embed/", "tests/compat/", "tests/data/corpus/"],
     "compat-data-server": [*ENGINE, "src/log/", "src/api/", "src/http/grpc", "src/cli/data_server", "tests/compat/"],

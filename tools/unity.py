@@ -5,7 +5,8 @@ A first build is mostly the same headers read again and again; files that are co
 made includes what its sources include, then the sources. A name that a source keeps to itself (in an unnamed
 namespace, static, a constant or a type of a source file) must not meet the same word of another one: it gets a number
 by a macro around that source. Where that cannot be done, because the name is a member's too or a header that
-the source reads declares it as well, the two are compiled apart. So nobody has to choose names with other files in mind.
+the source reads declares it as well, it must not be a name, a call or a type of the other source: then the two are compiled
+apart. So nobody has to choose names with other files in mind.
 Sources that define a macro or have flags of their own are left alone; `using namespace` must be the same in all of a group.
 
 Prints "ROOM<tab>MADE FILE<tab>SOURCE" for each source that was joined. Called by CMake when SONDE_UNITY is on. A file made is
@@ -18,7 +19,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MOST_LINES = 3000  # of one group: keeps every core busy to the end, and a compiler under 1 GB
+MOST_LINES = 4000  # of one group: keeps every core busy to the end, and a compiler under 1 GB
 
 SKIPPED = re.compile(  # comments and texts
     r'//[^\n]*|/\*.*?\*/|R"(?P<mark>[^()\s]*)\(.*?\)(?P=mark)"|"(?:[^"\\\n]|\\.)*"|(?<![0-9A-Fa-f])\'(?:[^\'\\\n]|\\.)+\'', re.S)
@@ -26,10 +27,11 @@ DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.M)
 CONDITIONAL = re.compile(r"^[ \t]*#\s*if.*?^[ \t]*#\s*endif", re.M | re.S)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"][^>"]+[>"])', re.M)
 MACRO = re.compile(r"^\s*#\s*define\b", re.M)
-OPENED = re.compile(r"\busing\s+namespace\s+([\w:]+)")
-OWN_FLAGS = re.compile(r"(_avx2|/fmt_library|/main)\.cc$")
+OPENED = re.compile(r"\busing\s+namespace\s+(?![\w:]+_literals\b)([\w:]+)")  # suffixes of numbers are in nobody's way
+ALONE = re.compile(r"(_avx2|/fmt_library|/main|/base/regex)\.cc$")  # flags of their own; RE2, whose archive no shared object can hold
 WORD = re.compile(r"(?<![\w.])(?<!->)(?<!std::)[A-Za-z_]\w*")  # members and names of std cannot be meant
 REACHED = re.compile(r"(?:\.|->|::)\s*([A-Za-z_]\w*)")
+CALLED = re.compile(r"(?<![\w.:])(?<!->)([A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>\s*)?[({]")  # without a scope: what is found depends on what was declared before
 TYPE = re.compile(r"\b(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+([A-Za-z_]\w*)")
 UNSCOPED = re.compile(r"\benum\b(?!\s+(?:class|struct)\b)[^()]*$")
 EXTERN = re.compile(r"\bextern\s+(?!\"\")([^;{}()]*);")  # what the linker knows though it is const
@@ -47,12 +49,14 @@ def declared(head: str, unnamed: bool, is_definition: bool) -> set[str]:
     head = re.sub(r"\[\[.*?\]\]", " ", head)
     while (shorter := re.sub(r"<[^<>;{}]*>", " ", head)) != head:
         head = shorter  # without template arguments
-    if OPENED.search(head):
+    if re.search(r"\busing\s+namespace\b|\bstatic_assert\b", head):
         return set()
     if found := ALIAS.search(head):
         return {found[1]}
     if re.search(r"\benum\s*(?::[^(]*)?$", head):
         return set()  # only its words have names
+    if re.search(TYPE.pattern + r"\s*::", head) and "(" not in head:
+        return set()  # struct Outer::Inner {: a header has it
     kind = TYPE.search(head)
     if kind and "(" not in head and "=" not in head:
         return {kind[1]} if unnamed or is_definition else set()
@@ -140,19 +144,22 @@ class Source:
         self.own = own_names(text)
         headers = headers_of(path)
         self.words = words_of(path).union(*(words_of(h) for h in headers))
-        reached = set(REACHED.findall(plain(text)))
-        self.fixed = self.own & reached.union(*(names_of_header(h) for h in headers))  # cannot be numbered
+        known = frozenset().union(*(names_of_header(h) for h in headers))
+        self.fixed = self.own & known.union(REACHED.findall(plain(text)))  # cannot be numbered
+        # Where a name of another source would be taken for one that is meant here. Members, parameters and variables of a function
+        # hide it.
+        self.meant = self.own | known | set(CALLED.findall(plain(text)))
         self.opened = frozenset(OPENED.findall(plain(text)))
         self.includes = dict.fromkeys(INCLUDE.findall(CONDITIONAL.sub("", text)))
 
     def agrees_with(self, other: "Source") -> bool:
-        return self.opened == other.opened and self.fixed.isdisjoint(other.words) and other.fixed.isdisjoint(self.words)
+        return self.opened == other.opened and self.fixed.isdisjoint(other.meant) and other.fixed.isdisjoint(self.meant)
 
 
 def groups(files: list[Path]) -> list[list[Source]]:
     """Sources of one room in groups that may be compiled as one."""
     made: list[list[Source]] = []
-    for source in (Source(p) for p in files if not MACRO.search(text_of(p)) and not OWN_FLAGS.search(str(p))):
+    for source in (Source(p) for p in files if not MACRO.search(text_of(p)) and not ALONE.search(str(p))):
         fitting = (g for g in made if sum(s.lines for s in g) + source.lines <= MOST_LINES and all(source.agrees_with(s) for s in g))
         group = next(fitting, None)
         if group is None:

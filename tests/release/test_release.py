@@ -7,27 +7,16 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tarfile
+import tempfile
 import urllib.request
 import venv
 import zipfile
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parent.parent.parent
 VERSION = re.search(r"project\(sonde VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
 CLEAN = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LANG": "C.UTF-8"}
-
-
-@pytest.fixture(scope="module")
-def dist(tmp_path_factory):
-    if os.environ.get("SONDE_DIST"):
-        return Path(os.environ["SONDE_DIST"])
-    out = tmp_path_factory.mktemp("dist")
-    subprocess.run([sys.executable, ROOT / "tools/release", VERSION, "--out", out], check=True)
-    return out
 
 
 def one(dist: Path, pattern: str) -> Path:
@@ -91,7 +80,7 @@ def test_deb(dist, tmp_path):
 def test_wheel(dist, tmp_path):
     wheel = one(dist, "sonde_board-*.whl")
     tag = re.search(r"-cp310-abi3-manylinux_2_(\d+)_\w+\.whl$", wheel.name)
-    assert tag and int(tag[1]) <= 35, wheel.name  # what auditwheel found; the module asks for the libstdc++ of g++ 12
+    assert tag and int(tag[1]) <= 28, wheel.name  # what auditwheel found
     names = zipfile.ZipFile(wheel).namelist()
     assert any(name.endswith("licenses/LICENSES/openssl.txt") for name in names)
     venv.create(tmp_path / "venv", with_pip=True)
@@ -104,7 +93,7 @@ def test_wheel(dist, tmp_path):
 
 
 def test_sdist_builds(dist, tmp_path):
-    environment = os.environ | {"CC": "cc", "CXX": "c++", "CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_NOHASHDIR": "1"}
+    environment = os.environ | {"CC": "cc", "CXX": "c++", "CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_NOHASHDIR": "1", "CCACHE_BASEDIR": tempfile.gettempdir()}
     venv.create(tmp_path / "venv", with_pip=True)
     subprocess.run([tmp_path / "venv/bin/pip", "install", "--quiet", one(dist, "sonde_board-*.tar.gz")], check=True, env=environment)
     said = subprocess.run([tmp_path / "venv/bin/sonde", "--version"], check=True, capture_output=True, text=True, env=CLEAN).stdout
@@ -115,7 +104,7 @@ def test_bill_of_materials(dist):
     bom = json.loads(one(dist, "*.cdx.json").read_text())
     assert bom["bomFormat"] == "CycloneDX" and bom["metadata"]["component"]["version"] == VERSION
     parts = {c["name"]: c for c in bom["components"]}
-    assert {"openssl", "sqlite", "svelte", "libstdc++"} <= set(parts)
+    assert {"openssl", "sqlite", "svelte", "clsx", "libstdc++"} <= set(parts)
     assert all(c["version"] not in ("", "unknown") and c["licenses"] for c in parts.values())
     lock = json.loads((ROOT / "web/package-lock.json").read_text())
     assert parts["svelte"]["version"] == lock["packages"]["node_modules/svelte"]["version"]

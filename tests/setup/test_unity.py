@@ -23,6 +23,7 @@ KEPT = [
     ("namespace a { const Tool kTool{1, 2}; struct Only { int x; }; struct Later; void Other::method() {} }", {"kTool", "Only"}),
     ("namespace { template <class T> std::vector<T> sorted(std::vector<T> v) { struct Inner {}; return v; } }", {"sorted"}),
     ("namespace { // int commented() {}\nusing namespace b; namespace fs = std::filesystem; }", {"fs"}),
+    ("namespace a { struct Outer::Impl { int x; }; static_assert(sizeof(int) == 4); using namespace std::chrono_literals; }", set()),
     ("namespace a { extern const Tool kA, kB; const Tool kA{1}; const Tool kOwn{2}; }", {"kOwn"}),
 ]
 
@@ -63,3 +64,22 @@ def test_every_source_is_compiled_once():
         listed = unity.sources(room)
         joined = [source.path for group in unity.groups(listed) for source in group]
         assert len(joined) == len(set(joined)) and set(joined) <= set(listed)
+
+
+@pytest.mark.parametrize(("breaks", "said", "code"), [
+    ("never", "", 0),
+    ("ON", "building once more, one source at a time", 0),
+    ("always", "the release build failed; the first error is above", 1),
+])
+def test_sources_that_do_not_go_together_do_not_fail_the_build(tmp_path, breaks, said, code):
+    """build() of tools/setup.sh with stand-ins for CMake and the compiler."""
+    (tmp_path / "cmake").write_text('#!/bin/sh\nmkdir -p build/release\ntouch build/release/build.ninja\n'
+                                    'echo "SONDE_UNITY:BOOL=${3#-DSONDE_UNITY=}" >build/release/CMakeCache.txt\n')
+    (tmp_path / "cmake").chmod(0o755)
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/build_progress.py").write_text(
+        f"import sys\nsys.exit({breaks!r} == 'always' or open('build/release/CMakeCache.txt').read() == 'SONDE_UNITY:BOOL={breaks}\\n')\n")
+    run = subprocess.run(["bash", "-euc", f". {ROOT}/tools/setup.sh; root=$PWD; build release sonde"], cwd=tmp_path, capture_output=True, text=True,
+                         env={"PATH": f"{tmp_path}:/usr/bin:/bin", "SONDE_UNITY": "ON"})
+    assert run.returncode == code, run.stderr
+    assert said in run.stderr
