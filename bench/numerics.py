@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What watching the numerics of a training program costs, beside what the frameworks offer.
 
-    PYTHONPATH=build/python/python python bench/numerics.py [--steps 300]
+    PYTHONPATH=build/python/python python bench/numerics.py [--rounds 9]
 
 A PyTorch model of 100 linear layers on the CPU: plain, with sonde.debug.watch every 100 steps and every step, with
-torch's detect_anomaly. A JAX step: plain, sonde.debug.checked, jax_debug_nans. The variants take turns in blocks of
-steps, and the median block counts, so that a busy machine hits all of them.
+torch's detect_anomaly. A JAX step: plain, sonde.debug.checked, jax_debug_nans. The variants take turns in blocks of 100
+steps, so that each block of every=100 holds one recorded step; a variant is set beside the plain block of its own round,
+and the median round counts, so that a busy machine hits all of them. Processor time of the process, all threads.
 """
 
 import argparse
@@ -19,19 +20,20 @@ from pathlib import Path
 
 # bench/profile.py would be taken for the standard library's module.
 sys.path[:] = [path for path in sys.path if Path(path).resolve() != Path(__file__).resolve().parent]
-BLOCK = 20
+BLOCK = 100
 
 
-def in_turns(variants, steps):
-    """{name: seconds of processor time a step}, the median over blocks taken in turns."""
+def in_turns(variants, rounds):
+    """{name: processor seconds a step of each round}."""
     times = {name: [] for name in variants}
-    for _ in range(max(3, steps // BLOCK)):
-        for name, run in variants.items():
+    for turn in range(rounds):
+        names = list(variants)
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
             began = time.process_time()
             for _ in range(BLOCK):
-                run()
+                variants[name]()
             times[name].append((time.process_time() - began) / BLOCK)
-    return {name: statistics.median(found) for name, found in times.items()}
+    return times
 
 
 def torch_variants(folder):
@@ -123,12 +125,12 @@ def tensorflow_variants(folder, dumped):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--steps", type=int, default=300)
+    arguments.add_argument("--rounds", type=int, default=9)
     arguments.add_argument("--only", choices=["torch", "jax", "tf", "tf-dump"])
     options = arguments.parse_args()
     if options.only is None:  # frameworks do not share a process well
         for name in ("torch", "jax", "tf", "tf-dump"):
-            subprocess.run([sys.executable, __file__, "--steps", str(options.steps), "--only", name], check=False)
+            subprocess.run([sys.executable, __file__, "--rounds", str(options.rounds), "--only", name], check=False)
         return
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(None):
         made = {
@@ -139,11 +141,14 @@ def main():
         }[options.only](folder)
         for run in made.values():
             run()
-        found = in_turns(made, options.steps)
+        found = in_turns(made, options.rounds)
     plain = found.get("plain")
     for name, seconds in found.items():
-        more = "" if plain is None or name == "plain" else f"  {100 * (seconds / plain - 1):+6.1f} %"
-        print(f"{options.only:8} {name:20} {1000 * seconds:8.2f} ms{more}", flush=True)
+        more = ""
+        if plain is not None and name != "plain":
+            shares = sorted(100 * (own / base - 1) for own, base in zip(seconds, plain, strict=True))
+            more = f"  {statistics.median(shares):+6.1f} %  ({shares[0]:+.1f} to {shares[-1]:+.1f})"
+        print(f"{options.only:8} {name:20} {1000 * statistics.median(seconds):8.2f} ms{more}", flush=True)
 
 
 if __name__ == "__main__":
