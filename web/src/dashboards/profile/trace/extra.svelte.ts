@@ -27,7 +27,7 @@ export function withExtra(
   base: OpenCapture,
   session: string,
   host: number,
-  hostName: string, // '': all of them
+  hostName: () => string, // '': all of them
   queries: () => readonly ExtraQuery[],
 ): OpenCapture & {run(): void} {
   const stop = new AbortController();
@@ -39,7 +39,7 @@ export function withExtra(
       if (asked.has(sql)) continue;
       asked.add(sql);
       (sql === CRITICAL_PATH
-        ? pathTable(session, hostName, stop.signal)
+        ? pathTable(session, hostName(), stop.signal)
         : runSql(session, host, sql, {signal: stop.signal}).then(answer => answer.table)
       )
         .then(table => (tables = new Map([...tables, [sql, table]])))
