@@ -70,6 +70,8 @@ def _event_writer_class() -> type[EventFileWriter]:
 class FileWriter:
     """torch.utils.tensorboard.FileWriter over Sonde's writer."""
 
+    metadata_tag = "step1"  # of the RunMetadata beside a graph
+
     def __init__(
         self,
         log_dir: Any,
@@ -105,7 +107,7 @@ class FileWriter:
     def add_graph(self, graph_profile: Any, walltime: float | None = None) -> None:
         graph, run_metadata = graph_profile[0], graph_profile[1]
         self.add_event(bytes(Message().bytes(4, serialized(graph))), None, walltime)
-        tagged = Message().text(1, "step1").bytes(2, serialized(run_metadata))
+        tagged = Message().text(1, self.metadata_tag).bytes(2, serialized(run_metadata))
         self.add_event(bytes(Message().bytes(8, tagged)), None, walltime)
 
     def add_onnx_graph(self, graph: Any, walltime: float | None = None) -> None:

@@ -25,11 +25,31 @@ log = logging.getLogger("sonde")
 
 def clean_tag(tag: Any) -> Any:
     if tag is None:
-        return tag
+        return ""
     cleaned = re.sub(r"[^-/\w.]", "_", tag).lstrip("/")
     if cleaned != tag:
         log.info("Summary name %s is illegal; using %s instead.", tag, cleaned)
     return cleaned
+
+
+def as_data(x: Any) -> Any:
+    """tensorboardX takes Python lists where torch insists on arrays."""
+    if isinstance(x, list):
+        import numpy as np
+
+        return np.array(x)
+    return x
+
+
+def as_pixels(image: Any) -> Any:
+    """tensorboardX multiplies everything but uint8 by 255 and cuts, whatever its type and range."""
+    import numpy as np
+
+    pixels = make_np(as_data(image))
+    if pixels.dtype == np.uint8:
+        return pixels
+    with np.errstate(invalid="ignore"):
+        return (pixels * 255.0).astype(np.uint8)
 
 
 class _Nowhere:
@@ -115,15 +135,14 @@ class SummaryWriter(TorchSummaryWriter):
     ) -> None:
         step, walltime = self._at(global_step, walltime)
         walltime = time.time() if walltime is None else walltime
-        super().add_scalars(clean_tag(main_tag), tag_scalar_dict, step, walltime)
-        base = self._get_file_writer().get_logdir()
+        base, tag = self._get_file_writer().get_logdir(), clean_tag(main_tag)
         for name, value in tag_scalar_dict.items():
-            rows = self.scalar_dict.setdefault(self._scalars_folder(base, clean_tag(main_tag), name), [])
-            rows.append([walltime, global_step, self._number(value)])
+            folder = os.path.join(base, main_tag, name)  # as given: only the tag is cleaned
+            self._curve_of(folder, tag, self._number(value), step, walltime)
+            self.scalar_dict.setdefault(folder, []).append([walltime, global_step, self._number(value)])
 
-    @staticmethod
-    def _scalars_folder(base: str, main_tag: str, name: str) -> str:
-        return os.path.join(base, main_tag, name)
+    def _number(self, value: Any) -> float:
+        return super()._number(as_data(value))
 
     def export_scalars_to_json(self, path: Any) -> None:
         """What add_scalars logged so far, by directory."""
@@ -154,7 +173,48 @@ class SummaryWriter(TorchSummaryWriter):
                 print("Nothing is written.")
                 return
             img_tensor, dataformats = np.stack([make_np(one) for one in img_tensor]), "N" + dataformats
-        super().add_images(clean_tag(tag), img_tensor, global_step, walltime, dataformats)
+        super().add_images(clean_tag(tag), as_pixels(img_tensor), global_step, walltime, dataformats)
+
+    def add_image(
+        self,
+        tag: str,
+        img_tensor: Any,
+        global_step: Any = None,
+        walltime: float | None = None,
+        dataformats: str = "CHW",
+    ) -> None:
+        super().add_image(clean_tag(tag), as_pixels(img_tensor), global_step, walltime, dataformats)
+
+    def add_image_with_boxes(
+        self,
+        tag: str,
+        img_tensor: Any,
+        box_tensor: Any,
+        global_step: Any = None,
+        walltime: float | None = None,
+        rescale: float = 1,
+        dataformats: str = "CHW",
+        labels: Any = None,
+    ) -> None:
+        image, boxes = as_pixels(img_tensor), as_data(box_tensor)
+        super().add_image_with_boxes(clean_tag(tag), image, boxes, global_step, walltime, rescale, dataformats, labels)
+
+    def add_mesh(
+        self,
+        tag: str,
+        vertices: Any,
+        colors: Any = None,
+        faces: Any = None,
+        config_dict: Any = None,
+        global_step: Any = None,
+        walltime: float | None = None,
+    ) -> None:
+        made = make.mesh(tag, as_data(vertices), as_data(colors), as_data(faces), config_dict, numbered=True)
+        self._add(made, global_step, walltime)
+
+    def add_graph(self, *args: Any, **kwargs: Any) -> None:
+        self._get_file_writer().metadata_tag = "profiler"
+        super().add_graph(*args, **kwargs)
 
     def add_video(
         self,
@@ -198,7 +258,9 @@ def _cleaning(name: str) -> Any:
     original = getattr(TorchSummaryWriter, name)
 
     def method(self: SummaryWriter, tag: str, *args: Any, **kwargs: Any) -> None:
-        original(self, clean_tag(tag), *args, **kwargs)
+        kwargs.update((k, as_data(v)) for k, v in kwargs.items() if k != "bins")
+        data = [as_data(v) if i < 2 else v for i, v in enumerate(args)]  # behind them: step, bins, time
+        original(self, clean_tag(tag), *data, **kwargs)
 
     method.__name__, method.__doc__ = name, original.__doc__
     return method
@@ -207,12 +269,8 @@ def _cleaning(name: str) -> Any:
 for _name in (
     "add_histogram",
     "add_histogram_raw",
-    "add_image",
-    "add_image_with_boxes",
-    "add_text",
     "add_pr_curve",
     "add_pr_curve_raw",
-    "add_mesh",
 ):
     setattr(SummaryWriter, _name, _cleaning(_name))
 

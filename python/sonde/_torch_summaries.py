@@ -298,24 +298,30 @@ def custom_scalars(layout: dict[str, dict[str, list[Any]]]) -> Summary:
     return summary(value("custom_scalars__config__", tensor=tensor, metadata=metadata("custom_scalars")))
 
 
-def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config: dict[str, Any] | None) -> Summary:
+def mesh(
+    tag: str, vertices: Any, colors: Any, faces: Any, config: dict[str, Any] | None, numbered: bool = False
+) -> Summary:
+    """The parts of a mesh. tensorboardX numbers its tags, writes a missing config as null and no component mask."""
     import json
 
     import numpy as np
 
-    config_json = "{}" if config is None else json.dumps(config, sort_keys=True)
+    config_json = "{}" if config is None and not numbered else json.dumps(config, sort_keys=True)
     given = [(vertices, 1, "VERTEX"), (faces, 2, "FACE"), (colors, 3, "COLOR")]
     parts = [(make_np(data), kind, name) for data, kind, name in given if data is not None]
+    for data, _, _ in parts:
+        if data.ndim != 3:
+            raise ValueError(f"Tensor shape should be of shape BxNx3, but got {data.shape}.")
     components = sum(1 << kind for _, kind, _ in parts)
     values = []
     for data, kind, name in parts:
-        content = (
-            Message().text(2, tag).varint(3, kind).text(5, config_json).packed(6, data.shape).varint(7, components)
-        )
+        content = Message().text(2, tag).varint(3, kind).text(5, config_json).packed(6, data.shape)
+        if not numbered:
+            content.varint(7, components)
         tensor = (
             Message().varint(1, 1).bytes(2, shape(data.shape[:3])).bytes(5, native(data.astype(np.float32)).tobytes())
         )
-        values.append(value(f"{tag}_{name}", tensor=tensor, metadata=metadata("mesh", bytes(content))))
+        values.append(value(f"{tag}_{kind if numbered else name}", tensor=tensor, metadata=metadata("mesh", bytes(content))))
     return summary(*values)
 
 
@@ -356,6 +362,11 @@ def hparams(
             kind, given = 3, float(given)
         elif hasattr(given, "dtype"):
             kind, given = 3, float(make_np(given).ravel()[0])
+        elif real_bools and callable(given):
+            kind, given = 1, getattr(given, "__name__", str(given))
+        elif real_bools:  # tensorboardX: named, without a value
+            experiment.bytes(4, Message().text(1, name))
+            continue
         else:
             raise ValueError("value should be one of int, float, str, bool, or torch.Tensor")
         start.bytes(1, Message().text(1, name).bytes(2, _hparam(given)))

@@ -102,15 +102,15 @@ class SummaryWriter(_sonde.ScalarLog):
         walltime = time.time() if walltime is None else walltime
         base = self._get_file_writer().get_logdir()
         for name, value in tag_scalar_dict.items():
-            folder = self._scalars_folder(base, main_tag, name)
-            writer = self.all_writers.get(folder)  # type: ignore[union-attr]
-            if writer is None:
-                writer = self.all_writers[folder] = self._make_file_writer(folder)  # type: ignore[index]
-            writer._writer.rounded_scalar(main_tag, self._number(value), to_step(global_step), float(walltime))
+            folder = base + "/" + main_tag.replace("/", "_") + "_" + name
+            self._curve_of(folder, main_tag, self._number(value), global_step, walltime)
 
-    @staticmethod
-    def _scalars_folder(base: str, main_tag: str, name: str) -> str:
-        return base + "/" + main_tag.replace("/", "_") + "_" + name
+    def _curve_of(self, folder: str, tag: str, number: float, step: Any, walltime: float) -> None:
+        """A point of a curve that has a run of its own."""
+        writer = self.all_writers.get(folder)  # type: ignore[union-attr]
+        if writer is None:
+            writer = self.all_writers[folder] = self._make_file_writer(folder)  # type: ignore[index]
+        writer._writer.rounded_scalar(tag, number, to_step(step), float(walltime))
 
     def add_tensor(self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None) -> None:
         self._add(make.tensor(tag, tensor), global_step, walltime)

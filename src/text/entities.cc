@@ -1,6 +1,7 @@
 #include "text/entities.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -135,6 +136,33 @@ void append_utf8(std::string& out, uint32_t c) {
 }  // namespace
 
 size_t entity_length(std::string_view text) { return reference_at(text).length; }
+
+size_t reference_length(std::string_view text) {
+  if (text.empty() || text[0] != '&') return 0;
+  size_t i = 1;
+  const bool is_number = i < text.size() && text[i] == '#';
+  if (is_number) ++i;
+  const bool is_hex = is_number && i < text.size() && text[i] == 'x';
+  if (is_hex) ++i;
+  const size_t start = i;
+  const auto belongs = [&](unsigned char c) {
+    return is_hex ? std::isxdigit(c) != 0 : is_number ? std::isdigit(c) != 0 : std::isalnum(c) != 0;
+  };
+  while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80 &&
+         belongs(static_cast<unsigned char>(text[i])))
+    ++i;
+  return i > start && i < text.size() && text[i] == ';' ? i + 1 : 0;
+}
+
+size_t kept_length(std::string_view text) {
+  const size_t length = reference_length(text);
+  if (length == 0 || text[1] == '#') return length;
+  const std::string_view name = text.substr(1, length - 2);
+  const auto* found = std::lower_bound(
+      std::begin(kEntities), std::end(kEntities), name,
+      [](const Entity& entity, std::string_view wanted) { return entity.name < wanted; });
+  return found != std::end(kEntities) && found->name.starts_with(name) ? length : 0;
+}
 
 std::string decoded_entities(std::string_view text) {
   std::string out;

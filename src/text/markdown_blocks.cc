@@ -216,7 +216,7 @@ class Parser {
       kept.push_back('\n');
       at = end + 1;
     }
-    const std::string text = escaped(right_trimmed(kept)) + "\n";
+    const std::string text = code_escaped(right_trimmed(kept)) + "\n";
     if (Node* code = code_of(parent.last())) {
       code->text += "\n" + text;
     } else {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <unordered_map>
 
 #include "base/strings.h"
 #include "text/entities.h"
@@ -109,7 +110,7 @@ class Inline {
         if (i + 1 < text_.size() && text_[i + 1] == '[') end = link(i, i + 2, true);
         return end > 0 ? end : i + 1;
       case '[':
-        end = i > 0 && text_[i - 1] == '!' ? 0 : link(i, i + 1, false);
+        end = i > plain_ && text_[i - 1] == '!' ? 0 : link(i, i + 1, false);
         return end > 0 ? end : i + 1;
       case '<':
         end = tag(i);
@@ -138,56 +139,68 @@ class Inline {
     plain_ = next;
   }
 
-  // Position behind the run of exactly `count` backticks that closes a span from `from` on.
-  size_t closing_ticks(size_t from, size_t count) {
-    if (const auto known = no_ticks_.find(count); known != no_ticks_.end() && from >= known->second)
-      return 0;
-    for (size_t i = text_.find('`', from); i != std::string_view::npos;) {
-      const size_t end = std::min(text_.find_first_not_of('`', i), text_.size());
-      if (end - i == count) return document_.spend(end - from) ? end : 0;
-      i = text_.find('`', end);
+  struct Ticks {
+    size_t used = 0;  // of the opening run, from its start; the rest of it belongs to the code
+    size_t end = 0;   // behind the closing run; 0 when nothing closes
+  };
+
+  // What closes the run of backticks [i, open): the next run as long, else the first of the longest
+  // shorter ones.
+  Ticks closing_ticks(size_t i, size_t open) {
+    const size_t count = open - i;
+    if (const auto known = no_ticks_.find(count); known != no_ticks_.end() && i >= known->second)
+      return {};
+    Ticks shorter;
+    for (size_t at = text_.find('`', open); at != std::string_view::npos;) {
+      const size_t end = std::min(text_.find_first_not_of('`', at), text_.size());
+      if (end - at == count) return document_.spend(end - open) ? Ticks{count, end} : Ticks{};
+      if (end - at > shorter.used) shorter = {end - at, end};
+      at = text_.find('`', end);
     }
-    document_.spend(text_.size() - from);
-    no_ticks_[count] = from;
-    return 0;
+    if (!document_.spend(text_.size() - open)) return {};
+    if (shorter.used > 0 && shorter.used < count) return shorter;
+    if (shorter.used == 0) no_ticks_[count] = i;
+    return {};
   }
 
   size_t code_span(size_t i) {
     const size_t open = std::min(text_.find_first_not_of('`', i), text_.size());
-    const size_t end = closing_ticks(open, open - i);
+    const auto [used, end] = closing_ticks(i, open);
     if (end == 0) return 0;
     flush(i);
-    const std::string_view code = trimmed(text_.substr(open, end - (open - i) - open));
-    std::string html = "<code>";
-    for (const char c : code) {
-      html += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-    }
-    push(html + "</code>", end);
+    const std::string_view code = trimmed(text_.substr(i + used, end - used - (i + used)));
+    push("<code>" + code_escaped(code) + "</code>", end);
     return end;
   }
 
-  // The position behind the ']' that closes a bracket opened before `from`, 0 when there is none.
+  // The position behind the ']' that closes the bracket opened just before `from`, 0 when there is
+  // none. All brackets of the text are paired at the first question.
   size_t closing_bracket(size_t from) {
-    if (from >= no_bracket_ || document_.is_exhausted()) return 0;
-    size_t open = 1;
-    for (size_t i = from; i < text_.size(); ++i) {
+    if (!has_brackets_) pair_brackets();
+    const auto found = brackets_.find(from);
+    return found == brackets_.end() || document_.is_exhausted() ? 0 : found->second;
+  }
+
+  void pair_brackets() {
+    has_brackets_ = true;
+    std::vector<size_t> open;
+    for (size_t i = 0; i < text_.size(); ++i) {
       const char c = text_[i];
       if (c == '\\' && i + 1 < text_.size() &&
           kEscapable.find(text_[i + 1]) != std::string_view::npos) {
         ++i;
       } else if (c == '`') {
         const size_t ticks = std::min(text_.find_first_not_of('`', i), text_.size());
-        const size_t end = closing_ticks(ticks, ticks - i);
+        const size_t end = closing_ticks(i, ticks).end;
         i = (end > 0 ? end : ticks) - 1;
       } else if (c == '[') {
-        ++open;
-      } else if (c == ']' && --open == 0) {
-        return document_.spend(i - from) ? i + 1 : 0;
+        open.push_back(i + 1);
+      } else if (c == ']' && !open.empty()) {
+        brackets_[open.back()] = i + 1;
+        open.pop_back();
       }
     }
-    document_.spend(text_.size() - from);
-    no_bracket_ = std::min(no_bracket_, from);
-    return 0;
+    document_.spend(text_.size());
   }
 
   struct Target {
@@ -416,10 +429,14 @@ class Inline {
     Piece piece;
     piece.mark = mark;
     piece.count = piece.original = end - i;
-    piece.opens = end < text_.size() && !is_space(text_[end]);
-    piece.closes = i > 0 && !is_space(text_[i - 1]);
+    // What was read already (a code span, a link, a line break, an escaped character) is neither
+    // a blank nor a letter to a mark beside it.
+    const bool follows_piece = i == plain_ && !pieces_.empty() && pieces_.back().mark == 0;
+    piece.opens =
+        end < text_.size() && (!is_space(text_[end]) || text_.substr(end).starts_with("  \n"));
+    piece.closes = i > 0 && (follows_piece || !is_space(text_[i - 1]));
     if (mark == '_') {  // not inside a word
-      if (i > 0 && is_word(text_[i - 1])) piece.opens = false;
+      if (i > 0 && !follows_piece && is_word(text_[i - 1])) piece.opens = false;
       if (end < text_.size() && is_word(text_[end])) piece.closes = false;
     }
     flush(i);
@@ -472,7 +489,8 @@ class Inline {
   size_t plain_ = 0;  // start of text that is in no piece yet
   std::vector<Piece> pieces_;
   std::map<size_t, size_t> no_ticks_;  // count of ticks -> from here on no such run follows
-  size_t no_bracket_ = SIZE_MAX;       // from here on no bracket closes
+  bool has_brackets_ = false;
+  std::unordered_map<size_t, size_t> brackets_;  // behind '[' -> behind the ']' that closes it
 };
 
 }  // namespace
@@ -489,11 +507,23 @@ std::string escaped(std::string_view text) {
         out += "&gt;";
         break;
       case '&':
-        out += entity_length(text.substr(i)) > 0 ? "&" : "&amp;";
+        out += reference_length(text.substr(i)) > 0 ? "&" : "&amp;";
         break;
       default:
         out.push_back(text[i]);
     }
+  }
+  return out;
+}
+
+std::string code_escaped(std::string_view code, bool in_fence) {
+  std::string out;
+  for (const char c : code) {
+    out += c == '&'               ? "&amp;"
+           : c == '<'             ? "&lt;"
+           : c == '>'             ? "&gt;"
+           : c == '"' && in_fence ? "&quot;"
+                                  : std::string(1, c);
   }
   return out;
 }

@@ -63,6 +63,8 @@ struct Node {
 
 bool is_block_tag(std::string_view lower_case_name);
 std::string escaped(std::string_view text);
+// Code as text; fenced code has its quotes written as references too.
+std::string code_escaped(std::string_view code, bool in_fence = false);
 
 // Line ends, tabs, fenced code and raw HTML blocks; what is left is Markdown proper.
 std::string prepared(std::string_view source, Document& document);

@@ -50,24 +50,6 @@ std::string normal_lines(std::string_view source) {
   return out;
 }
 
-std::string code_escaped(std::string_view code) {
-  std::string out;
-  for (const char c : code) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else {
-      out.push_back(c);
-    }
-  }
-  return out;
-}
-
 // The fence (``` or ~~~, three or more) that opens a code block on this line, empty when none does.
 std::string_view fence_of(std::string_view line) {
   if (line.empty() || (line[0] != '`' && line[0] != '~')) return {};
@@ -118,7 +100,8 @@ std::string without_fences(const std::string& source, Document& document) {
       code.append(line);
       code.push_back('\n');
     }
-    out += "\n" + document.set_aside("<pre><code>" + code_escaped(code) + "</code></pre>") + "\n\n";
+    out += "\n" + document.set_aside("<pre><code>" + code_escaped(code, true) + "</code></pre>") +
+           "\n\n";
     i = close;
   }
   return out;

@@ -67,6 +67,22 @@ constexpr Case kCases[] = {
      "<p><a href=\"mailto:x@y.z\">a</a> <a>b</a> <a href=\"/rel/path\">c</a> <a "
      "href=\"#frag\">d</a></p>"},
     {"&copy; &#169; &nbsp;x", "<p>&copy; &#169; &nbsp;x</p>"},
+    // A bracket that is never closed does not hide a link behind it.
+    {"[1, 2 [l](http://u.v) ![](x)",
+     "<p>[1, 2 <a href=\"http://u.v\">l</a> <img alt=\"\" src=\"x\"></p>"},
+    // Code shows its source, references too.
+    {"    &amp; &#65;", "<pre><code>&amp;amp; &amp;#65;\n</code></pre>"},
+    {"`&amp;`", "<p><code>&amp;amp;</code></p>"},
+    {"```\n&amp; \"q\"\n```", "<pre><code>&amp;amp; &quot;q&quot;\n</code></pre>"},
+    // Backticks that are not closed by as many pair with fewer.
+    {"`` `a|b`", "<p><code>`</code>a|b`</p>"},
+    {"`` x ```y``` z", "<p>`` x <code>y</code> z</p>"},
+    // Marks beside a link, a break or an escaped character.
+    {"_  \na & b_e_[l](u)", "<p><em><br>\na &amp; b_e</em><a href=\"u\">l</a></p>"},
+    {"\\__a_", "<p>_<em>a</em></p>"},
+    {"\\![a](b)", "<p>!<a href=\"b\">a</a></p>"},
+    {"&#1234567890; a&b;c &bogus;", "<p>&#1234567890; a&b;c &amp;bogus;</p>"},
+    {"<img src=http://a/b.png alt=\"x\" width=3>", "<p><img src=\"http://a/b.png\" alt=\"x\"></p>"},
 };
 
 TEST_CASE("Markdown: the same HTML as TensorBoard") {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -144,7 +143,9 @@ void append_escaped(std::string& out, std::string_view text, bool in_attribute) 
         out += in_attribute ? "&quot;" : "\"";
         break;
       case '&':
-        out += entity_length(text.substr(i)) > 0 ? "&" : "&amp;";
+        out += (in_attribute ? entity_length(text.substr(i)) : kept_length(text.substr(i))) > 0
+                   ? "&"
+                   : "&amp;";
         break;
       default:
         out.push_back(text[i]);
@@ -291,18 +292,17 @@ class Cleaner {
   }
 
   void write_attributes(const Tag& tag) {
-    static constexpr std::string_view kLink[] = {"href", "title"};
-    static constexpr std::string_view kImage[] = {"alt", "src", "title"};
-    std::span<const std::string_view> names;
-    if (tag.name == "a") names = kLink;
-    if (tag.name == "img") names = kImage;
-    for (const std::string_view name : names) {  // in the order of their names
-      const auto found = std::find_if(tag.attributes.begin(), tag.attributes.end(),
-                                      [&](const auto& a) { return a.first == name; });
-      if (found == tag.attributes.end()) continue;
-      if ((name == "href" || name == "src") && !is_safe_link(found->second)) continue;
-      out_ += " " + std::string(name) + "=\"";
-      append_escaped(out_, found->second, true);
+    const bool is_link = tag.name == "a", is_image = tag.name == "img";
+    if (!is_link && !is_image) return;
+    for (auto at = tag.attributes.begin(); at != tag.attributes.end(); ++at) {  // as written
+      const auto& [name, value] = *at;
+      const bool is_first = std::none_of(tag.attributes.begin(), at,
+                                         [&](const auto& a) { return a.first == at->first; });
+      const bool is_target = is_link ? name == "href" : name == "src";
+      const bool is_allowed = is_target || name == "title" || (is_image && name == "alt");
+      if (!is_first || !is_allowed || (is_target && !is_safe_link(value))) continue;
+      out_ += " " + name + "=\"";
+      append_escaped(out_, value, true);
       out_ += "\"";
     }
   }

@@ -147,6 +147,29 @@ def tensorboardx_writer(make, folder, wrap):
         w.add_custom_scalars_multilinechart(["a", "b"])
 
 
+def tensorboardx_takes_more(make, folder, wrap):
+    """What tensorboardX accepts and torch does not, and what it writes in another way."""
+    rng = random()
+    with make(folder) as w:
+        w.add_scalar("list", [1.5], 1)
+        w.add_scalar(None, 2.0, 1)
+        w.add_scalars("group/x y", {"a b": 1, "c/d": [2.0]}, 3)
+        w.add_histogram("h/list", [1, 2, 3.0], 1)
+        w.add_histogram("h/auto", [1, 2, 3.0], 1, bins="auto")
+        w.add_histogram("h/edges", values=[1, 2, 3.0], global_step=1, bins=[0, 2, 4])
+        w.add_pr_curve("pr", [0, 1, 1], [0.1, 0.7, 0.6], 1, num_thresholds=5)
+        w.add_image("i/list", [[0.0, 1.0], [0.25, 0.5]], 1, dataformats="HW")
+        w.add_image("i/beyond", rng.rand(3, 4, 5) * 4, 1)
+        w.add_image("i/int64", rng.randint(0, 255, (3, 4, 5)), 1)
+        w.add_image("i/half", rng.rand(3, 4, 5).astype(np.float16), 1)
+        w.add_images("i/many", rng.rand(3, 3, 4, 5) * 2, 1)
+        w.add_image_with_boxes("i/boxes", rng.rand(3, 20, 20), [[2, 3, 9, 12]], 1)
+        w.add_text("tag as (given)", "text", 1)
+        w.add_mesh("m/x", rng.rand(1, 4, 3), faces=np.array([[[0, 1, 2]]]), global_step=2)
+        w.add_mesh("m/config", rng.rand(1, 4, 3), rng.randint(0, 255, (1, 4, 3)), config_dict={"b": [1], "a": None})
+        w.add_hparams({"f": random, "l": [1, 2], "n": None, "i": 3}, {"m": 1.0}, name="hp")
+
+
 def tf_summary(module, folder, wrap):
     """tf.summary and everything that writes through it."""
     rng = random()

@@ -33,6 +33,7 @@ def main(which):
         from tensorboardX import SummaryWriter
 
         calls.tensorboardx_writer(SummaryWriter, fresh("tensorboardx"), None)
+        calls.tensorboardx_takes_more(SummaryWriter, fresh("tensorboardx_more"), None)
     else:
         import keras
         import tensorflow as tf

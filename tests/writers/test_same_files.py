@@ -53,6 +53,11 @@ def test_tensorboardx(tmp_path):
     assert assert_same(tmp_path, DATA / "tensorboardx") > 20
 
 
+def test_tensorboardx_takes_more(tmp_path):
+    calls.tensorboardx_takes_more(_tensorboardx.SummaryWriter, str(tmp_path), None)
+    assert assert_same(tmp_path, DATA / "tensorboardx_more") >= 20
+
+
 def test_tf_summary(tmp_path):
     calls.tf_summary(sonde.summary, str(tmp_path), None)
     assert assert_same(tmp_path, DATA / "tf_summary") > 20

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <limits>
 
 #include "api/tensorboard/scalar_json.h"
 #include "api/tensorboard/shared.h"
@@ -14,6 +16,18 @@ namespace {
 constexpr size_t kTogether = 256;
 
 using Append = std::function<void(std::string&, const HistogramPoint&)>;
+
+// Old histograms are answered in float32, as TensorBoard does; edges beyond its range stay.
+void round_to_float(std::vector<event::Bucket>& buckets) {
+  const auto round = [](double& number) {
+    if (std::abs(number) <= std::numeric_limits<float>::max()) number = static_cast<float>(number);
+  };
+  for (event::Bucket& bucket : buckets) {
+    round(bucket.left);
+    round(bucket.right);
+    round(bucket.count);
+  }
+}
 
 // False when the bytes of a point could not be read.
 bool append_points(const store::BlobReader& blobs, std::span<const store::BlobPoint> points,
@@ -28,6 +42,7 @@ bool append_points(const store::BlobReader& blobs, std::span<const store::BlobPo
     if (!value) continue;
     auto buckets = event::histogram(*value);
     if (!buckets) continue;
+    if (value->kind == event::ValueKind::kHisto) round_to_float(*buckets);
     if (!out.empty()) out.push_back(',');
     append(out, {point.step, point.wall_time, std::move(*buckets)});
   }

@@ -28,6 +28,7 @@ std::string camel_case(std::string_view name) {
 }
 
 bool read_message(const JsonValue& value, const Handlers& handlers) {
+  if (value.is_array() && value.items.empty()) return true;  // as protobuf's reader has it
   if (!value.is_object()) return false;
   for (const auto& [name, member] : value.members) {
     const auto found = handlers.find(camel_case(name));

@@ -104,9 +104,11 @@ std::vector<Step3d> steps_of(const Context& context, const store::Snapshot& snap
 Answer meshes(const Context& context, const Request& request) {
   const auto run = request.param("run");
   const auto tag = request.param("tag");
-  if (!run || !tag) return invalid("both run and tag must be given");
+  if (!run) return invalid("the run must be given");
   const auto snapshot = context.store.snapshot();
-  std::vector<Step3d> steps = steps_of(context, *snapshot, *run, *tag);
+  // Without a tag no mesh is meant, as in TensorBoard.
+  std::vector<Step3d> steps;
+  if (tag) steps = steps_of(context, *snapshot, *run, *tag);
   std::stable_sort(steps.begin(), steps.end(),
                    [](const Step3d& a, const Step3d& b) { return a.point.step < b.point.step; });
   std::string out;
@@ -128,15 +130,16 @@ Answer meshes(const Context& context, const Request& request) {
   return Answer::json(std::move(out));
 }
 
-// Sample `sample` of a batch, as the bytes the page draws.
-Result<std::string> sample_bytes(const event::ValueView& value, Content content, uint64_t sample) {
+// Sample `sample` of a batch, as the bytes the page draws; a negative one counts from the end.
+Result<std::string> sample_bytes(const event::ValueView& value, Content content, int64_t asked) {
   if (value.kind != event::ValueKind::kTensor)
     return fail(Code::kUnsupported, "the value is no tensor");
   SONDE_TRY(const tensor, event::parse_tensor(value.body));
   SONDE_TRY(const count, event::element_count(tensor));
   const auto batch = tensor.dims.empty() ? uint64_t{0} : static_cast<uint64_t>(tensor.dims[0]);
+  const uint64_t sample = static_cast<uint64_t>(asked) + (asked < 0 ? batch : 0);
   if (sample >= batch) {
-    return fail(Code::kInvalid, "sample " + std::to_string(sample) +
+    return fail(Code::kInvalid, "sample " + std::to_string(asked) +
                                     " is out of range: the mesh has " + std::to_string(batch));
   }
   const uint64_t each = count / batch;
@@ -171,7 +174,7 @@ Answer data(const Context& context, const Request& request) {
   const std::string_view step_text = request.param("step").value_or("0");
   const auto step = integer_of(step_text.substr(0, step_text.find('.')));  // the page may send 3.0
   const auto sample = integer_of(request.param("sample").value_or("0"));
-  if (!step || !sample || *sample < 0) return invalid("step and sample must be whole numbers");
+  if (!step || !sample) return invalid("step and sample must be whole numbers");
   const auto snapshot = context.store.snapshot();
   std::string out;
   for (const Step3d& one : steps_of(context, *snapshot, *run, *tag)) {
@@ -179,7 +182,7 @@ Answer data(const Context& context, const Request& request) {
     std::string payload;
     const auto value = read_value(context, one.point.where, payload);
     if (!value) return failed(value.error());
-    const auto bytes = sample_bytes(*value, kind->second, static_cast<uint64_t>(*sample));
+    const auto bytes = sample_bytes(*value, kind->second, *sample);
     if (!bytes) return failed(bytes.error());
     out += *bytes;
   }
