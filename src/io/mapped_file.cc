@@ -79,6 +79,10 @@ MappedFile::~MappedFile() {
   if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
+void MappedFile::allow_writing() const {
+  if (data_) ::mprotect(const_cast<std::byte*>(data_), size_, PROT_READ | PROT_WRITE);
+}
+
 void MappedFile::forget(Bytes part) const {
   if (!data_ || part.data() < data_ || part.data() + part.size() > data_ + size_) return;
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));

@@ -23,6 +23,8 @@ class MappedFile {
 
   Bytes bytes() const { return {data_, size_}; }
   bool was_cut() const { return guard_.has_faulted(); }
+  // From now on its bytes may be written to; the file stays as it is.
+  void allow_writing() const;
   // Gives the pages back; reading them again reads the file again.
   void forget() const { forget(bytes()); }
   // Those that lie wholly in a part of it.

@@ -104,6 +104,18 @@ void FileLoader::restore(io::Source& source) {
     return;
   }
   for (auto& [tag, metadata] : found->seeds) seeds_.emplace(tag, std::move(metadata));
+  const auto hints = std::make_shared<const MetadataHints>(seeds_);
+  found->columns->set_reread([open = open_, place = place_, memory = memory_, hints,
+                              end = found->position]() -> Result<std::unique_ptr<RecordDecoder>> {
+    SONDE_TRY(const again, open(place.path));
+    auto decoder =
+        std::make_unique<RecordDecoder>(place.id, memory, *hints, RecordDecoder::Use::kEverything);
+    Damages damages;
+    FrameReader reader(*again, place.id, *decoder, damages);
+    if (!reader.read(0, end)) return fail(Code::kIo, place.path + ": " + reader.error());
+    decoder->rest();
+    return decoder;
+  });
   stat_ = found->stat;
   position_ = indexed_to_ = found->position;
   searched_to_ = found->searched_to;

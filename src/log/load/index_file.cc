@@ -235,13 +235,17 @@ class Output {
   bool ok_ = true;
 };
 
-// The three columns close together, without the room to grow.
-ChunkPlace put_chunk(Output& out, const Chunk& chunk, std::string& scratch) {
+// Small enough that the ends of a series, which lists look at, cost little to compare.
+constexpr uint32_t kMostInPiece = 16384;
+
+// Some points of a chunk, the three columns close together, without the room to grow.
+ChunkPlace put_piece(Output& out, const Chunk& chunk, uint32_t from, std::string& scratch) {
   out.align();
-  ChunkPlace place{static_cast<uint64_t>(chunk.type), chunk.size, out.offset(), 0};
+  const uint32_t size = std::min(kMostInPiece, chunk.size - from);
+  ChunkPlace place{static_cast<uint64_t>(chunk.type), size, out.offset(), 0};
   scratch.clear();
-  const auto add = [&](const void* from, size_t width) {
-    scratch.append(static_cast<const char*>(from), width * chunk.size);
+  const auto add = [&](const void* column, size_t width) {
+    scratch.append(static_cast<const char*>(column) + width * from, width * size);
   };
   add(chunk.steps(), sizeof(Step));
   add(chunk.wall_times(), sizeof(double));
@@ -251,10 +255,13 @@ ChunkPlace put_chunk(Output& out, const Chunk& chunk, std::string& scratch) {
   return place;
 }
 
-void put_part(wire::Encoder& encoder, Output& out, const Part& part, std::string& scratch) {
+void put_part(wire::Encoder& encoder, Output& out, const Part& part, const FileColumns& columns,
+              std::string& scratch) {
   std::vector<ChunkPlace> chunks;
   for (const Chunk& chunk : part.chunks) {
-    if (chunk.size > 0) chunks.push_back(put_chunk(out, chunk, scratch));
+    columns.check(chunk);
+    for (uint32_t from = 0; from < chunk.size; from += kMostInPiece)
+      chunks.push_back(put_piece(out, chunk, from, scratch));
   }
   encoder.message(kPart, [&](wire::Encoder& into) {
     into.bytes(1, part.tag);
@@ -290,12 +297,15 @@ void put_part(wire::Encoder& encoder, Output& out, const Part& part, std::string
 // --- reading
 
 struct Reading {
-  const std::shared_ptr<const io::MappedFile>& mapped;
+  Bytes all;
+  IndexColumns& columns;
   FileId file;
   bool ok = true;
 };
 
-std::optional<Chunk> read_chunk(Bytes message, Reading& reading) {
+// Where a piece of a part's columns is; its bytes are not looked at.
+std::optional<Chunk> read_chunk(Bytes message, const std::string& tag, uint64_t first,
+                                Reading& reading) {
   ChunkPlace place;
   wire::Cursor cursor(message);
   for (wire::Field field; cursor.next(field);) {
@@ -304,16 +314,17 @@ std::optional<Chunk> read_chunk(Bytes message, Reading& reading) {
     if (field.number == 3) place.offset = field.bits;
     if (field.number == 4) place.checksum = field.bits;
   }
-  const Bytes all = reading.mapped->bytes();
+  const Bytes& all = reading.all;
   if (place.type > static_cast<uint64_t>(ValueType::kBool) || place.size == 0 ||
       place.size > UINT32_MAX || place.offset % kAlign != 0 || place.offset > all.size() ||
       chunk_bytes(place) > all.size() - place.offset)
     return std::nullopt;
-  const Bytes columns = all.subspan(place.offset, chunk_bytes(place));
-  if (masked_crc32c(columns) != place.checksum) return std::nullopt;
   // Full chunks are never written to: points that follow go to a new one.
-  return Chunk{const_cast<std::byte*>(columns.data()), static_cast<uint32_t>(place.size),
-               static_cast<uint32_t>(place.size), static_cast<ValueType>(place.type)};
+  const Chunk chunk{const_cast<std::byte*>(all.data() + place.offset),
+                    static_cast<uint32_t>(place.size), static_cast<uint32_t>(place.size),
+                    static_cast<ValueType>(place.type)};
+  reading.columns.add(chunk, tag, first, static_cast<uint32_t>(place.checksum));
+  return chunk;
 }
 
 DecodedFile::TaggedPart read_part(Bytes message, Reading& reading) {
@@ -338,7 +349,7 @@ DecodedFile::TaggedPart read_part(Bytes message, Reading& reading) {
         part.type = static_cast<ValueType>(std::min<uint64_t>(field.bits, 4));
         break;
       case 6:
-        if (const auto chunk = read_chunk(field.bytes, reading)) {
+        if (const auto chunk = read_chunk(field.bytes, result.tag, part.numbers(), reading)) {
           if (!part.chunks.empty()) part.closed_size += part.chunks.back().size;
           part.chunks.push_back(*chunk);
         } else {
@@ -498,7 +509,8 @@ Result<Indexed> read_index(const std::string& path, io::Source& source, FileId f
     return stale();
   if (sample(source, result.position) != sampled) return stale();
 
-  Reading reading{mapped, file};
+  result.columns = std::make_shared<IndexColumns>(path, mapped);
+  Reading reading{all, *result.columns, file};
   for (const Bytes part : parts) {
     result.decoded.parts.push_back(read_part(part, reading));
     if (!reading.ok) return corrupt();
@@ -506,8 +518,7 @@ Result<Indexed> read_index(const std::string& path, io::Source& source, FileId f
   for (const SessionStart& start : result.decoded.starts) {
     if (start.sizes.size() > result.decoded.parts.size()) return corrupt();
   }
-  mapped->forget();  // read for the checksums; needed again when somebody looks
-  result.decoded.keep = mapped;
+  result.decoded.keep = result.columns;
   return result;
 }
 
@@ -547,7 +558,8 @@ Result<void> write_index(const std::string& path, io::Source& source, const Inde
       for (const uint64_t size : start.sizes) one.varint(2, size);
     });
   }
-  for (const Part& part : content.decoder.parts()) put_part(encoder, out, part, scratch);
+  for (const Part& part : content.decoder.parts())
+    put_part(encoder, out, part, *content.decoder.columns(), scratch);
   encoder.varint(kPoints, content.decoder.points());
   encoder.varint(kSkippedValues, content.decoder.skipped_values());
   out.align();

@@ -1,8 +1,8 @@
 // What one reading of an event file found, kept on disk for the next start: columns that are mapped
 // and used as they are, references, damage, and what tells the file from any other. Written whole
-// under another name and renamed; a version, checksums over every byte and samples of the event
-// file decide whether it is used. A lost, stale or damaged index costs the time of reading the
-// file.
+// under another name and renamed; a version, a checksum of the description and samples of the event
+// file decide whether it is used, checksums of the columns are compared when they are first read
+// (index_columns.h). A lost, stale or damaged index costs the time of reading the file.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "io/file.h"
-#include "log/load/record_decoder.h"
+#include "log/load/index_columns.h"
 
 namespace sonde::store {
 
@@ -34,6 +34,7 @@ struct Indexed {
   uint64_t damaged = 0;
   MetadataHints seeds;
   DecodedFile decoded;
+  std::shared_ptr<IndexColumns> columns;  // decoded.keep
 };
 
 // kNotFound when there is none or it does not fit the source as it is now; kCorrupt when it is

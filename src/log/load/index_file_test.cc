@@ -37,7 +37,8 @@ struct Site {
   std::string index = (folder.path() / "kept/one.index").string();
   ThreadPool pool{"test", 2};
   std::shared_ptr<Memory> memory = std::make_shared<Memory>(uint64_t{1} << 30);
-  uint64_t read_bytes = 0;  // of the event file by the last loader
+  std::atomic<uint64_t> bytes = 0;  // counts on after a load, while columns are made again
+  uint64_t read_bytes = 0;          // of the event file by the last loader
 
   void write(const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
   void append(const std::string& bytes) {
@@ -59,14 +60,14 @@ struct Site {
       bool random_access() const override { return source->random_access(); }
       const io::FileStat& stat() const override { return source->stat(); }
     };
-    std::atomic<uint64_t> bytes = 0;
+    bytes = 0;
     FileLoader loader({FileId{3}, path, "events.out.tfevents.1", with_index ? index : ""}, memory,
-                      [&](const std::string& name) -> Result<std::unique_ptr<io::Source>> {
+                      [this](const std::string& name) -> Result<std::unique_ptr<io::Source>> {
                         SONDE_TRY(source, io::open_records(name));
                         return std::make_unique<Counting>(std::move(source), bytes);
                       });
     loader.update({pool, 2}, nullptr);
-    read_bytes = bytes;
+    read_bytes = bytes.load();
     return loader.committed();
   }
 };
@@ -78,6 +79,7 @@ std::string told(const FileSnapshot& file) {
   for (const auto& part : file.parts) {
     out += std::string(part->tag) + " " + (part->metadata ? part->metadata->plugin : "?");
     for (const Chunk& chunk : part->chunks) {
+      part->keep->check(chunk);
       for (uint32_t i = 0; i < chunk.size; ++i) {
         float value = 0;
         std::memcpy(&value, chunk.values() + 4 * i, 4);

@@ -60,7 +60,7 @@ struct DecodedFile {
   FileFacts facts;
   std::vector<SessionStart> starts;
   uint64_t points = 0, skipped_values = 0;
-  std::shared_ptr<const void> keep;  // what the parts' chunks lie in
+  std::shared_ptr<const UncheckedColumns> keep;  // what the parts' chunks lie in
 };
 
 class RecordDecoder {

@@ -40,6 +40,15 @@ struct Cut {
   Step step = 0;
 };
 
+// Columns that stand in a file of ours and have not been compared with their checksums yet.
+class UncheckedColumns {
+ public:
+  virtual ~UncheckedColumns() = default;
+  // To be called before the columns of a chunk are read: compares them, or makes them again.
+  // Thread-safe.
+  virtual void check(const std::byte* columns) const = 0;
+};
+
 // Owns the columns and tags of one reading of a file; snapshots keep it alive. When a file is
 // replaced a new one takes its place and this one's memory is used again.
 class FileColumns {
@@ -54,7 +63,11 @@ class FileColumns {
   void absorb(FileColumns& other);
   std::string_view keep_tag(std::string_view tag);
   // Memory that chunks point into and somebody else owns (a mapped index).
-  void keep(std::shared_ptr<const void> other) { kept_ = std::move(other); }
+  void keep(std::shared_ptr<const UncheckedColumns> other) { kept_ = std::move(other); }
+  // Before the columns of a chunk are read.
+  void check(const Chunk& chunk) const {
+    if (kept_) kept_->check(chunk.columns);
+  }
   Memory& memory() { return *memory_; }
   const std::shared_ptr<Memory>& shared_memory() const { return memory_; }
 
@@ -62,7 +75,7 @@ class FileColumns {
   std::shared_ptr<Memory> memory_;
   std::vector<std::pair<std::byte*, size_t>> columns_;
   std::deque<std::string> tags_;  // a deque never moves its elements
-  std::shared_ptr<const void> kept_;
+  std::shared_ptr<const UncheckedColumns> kept_;
 };
 
 // References of one part: grows by doubling; snapshots keep the array they saw.

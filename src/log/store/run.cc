@@ -75,7 +75,9 @@ Restarts find_restarts(const FileList& files) {
 }
 
 Step first_step_of(const PartView& part) {
-  return part.is_scalar ? part.chunks.front().steps()[0] : part.references[0].step;
+  if (!part.is_scalar) return part.references[0].step;
+  part.keep->check(part.chunks.front());
+  return part.chunks.front().steps()[0];
 }
 
 std::vector<Cut> cuts_of(const Tag& tag, const FileList& files, const Restarts& restarts) {

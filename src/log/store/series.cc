@@ -53,6 +53,7 @@ void PartSeries::each_step(Fn&& fn) const {
   uint64_t i = 0;
   for (const auto& part : parts_) {
     for (const Chunk& chunk : part->chunks) {
+      part->keep->check(chunk);
       for (uint32_t k = 0; k < chunk.size; ++k) fn(i++, chunk.steps()[k]);
     }
   }
@@ -96,6 +97,7 @@ void PartSeries::blocks(Range range, const std::function<void(const ScalarBlock&
       const uint64_t from = std::max(range.begin, begin),
                      to = std::min(range.end, begin + chunk.size);
       if (from < to) {
+        part->keep->check(chunk);
         const size_t skip = static_cast<size_t>(from - begin), n = static_cast<size_t>(to - from);
         fn({.steps = {chunk.steps() + skip, n},
             .wall_times = {chunk.wall_times() + skip, n},
