@@ -1,7 +1,10 @@
 """`sonde push`: every point once, however often and however interrupted, in ClickHouse 18 and in the newest engine."""
 
+import math
 import os
+import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,8 @@ import pytest
 from databases import Debian, Newest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+import event_log
 SONDE = Path(os.environ.get("SONDE_BINARY", ROOT / "build/release/sonde"))
 CORPUS = ROOT / "tests/data/corpus"
 
@@ -66,6 +71,29 @@ def test_a_pusher_that_died_leaves_nothing_twice_and_nothing_out(database):
     database.ask("INSERT INTO sonde.points SELECT * FROM sonde.points WHERE project = 'died' AND n < 3")
     push(database, CORPUS / "tf2_scalars", "--project", "died")
     assert pushed(database, "died") == wanted
+
+
+def test_levels_of_detail_are_those_of_the_points(database, tmp_path):
+    """Computed here from the points, whatever was sent twice: two pushes, and rows that arrived a second time."""
+    values = [math.sin(n * n / 1e4) * n for n in range(70_000)]
+    file = tmp_path / "logs/run/events.out.tfevents.1"
+    file.parent.mkdir(parents=True)
+    records = [event_log.scalars(1.7e9 + n, 3 * n, {"loss": value}) for n, value in enumerate(values)]
+    for end in (30_001, len(values)):
+        file.write_bytes(event_log.first(1.7e9) + b"".join(records[:end]))
+        push(database, tmp_path / "logs", "--project", "levels")
+    database.ask("INSERT INTO sonde.points SELECT * FROM sonde.points WHERE project = 'levels' AND n > 29000 AND n < 31000")
+    values = [struct.unpack("f", struct.pack("f", value))[0] for value in values]
+    for level in (8, 12, 16):
+        rows = database.ask("SELECT bucket, minMerge(least), maxMerge(most), argMinMerge(first), argMaxMerge(last), argMinMerge(first_step), "
+                            "argMaxMerge(last_step), maxMerge(last_n) FROM sonde.lod WHERE project = 'levels' AND run = 'run' AND tag = 'loss' "
+                            f"AND level = {level} GROUP BY bucket ORDER BY bucket")
+        size = 1 << level
+        assert len(rows) == -(-len(values) // size)
+        for bucket, row in enumerate(rows):
+            begin, end = bucket * size, min(len(values), (bucket + 1) * size)
+            part = values[begin:end]
+            assert [float(cell) for cell in row] == [bucket, min(part), max(part), part[0], part[-1], 3 * begin, 3 * (end - 1), end - 1]
 
 
 def test_odd_numbers_and_names_arrive(database):
