@@ -46,6 +46,7 @@ SUITES = [
     ("compat-data-server-all", [PYTHON, "tests/compat/data_server.py", "--all"], True),
     ("scale", [PYTHON, "-m", "pytest", "-q", "tests/scale"], False),
     ("index-kills", ["env", "SONDE_KILLS=200", PYTHON, "-m", "pytest", "-q", "tests/scale/test_index.py", "-k", "killed"], True),
+    ("minio", [PYTHON, "tests/scale/minio.py"], True),
     ("warehouse", [PYTHON, "tests/warehouse/run.py"], True),
     ("numerics", [PYTHON, "tests/numerics/run.py"], True),
     ("compat-attacks", [PYTHON, "tests/compat/attacks.py"], False),
