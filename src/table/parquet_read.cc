@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "base/intern.h"
 #include "base/strings.h"
@@ -132,6 +133,15 @@ Page page_of(ThriftReader& in) {
   return page;
 }
 
+// One a thread: making one takes longer than unpacking the pages of a small file.
+ZSTD_DCtx* zstd_of_thread() {
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+  thread_local const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
+  return context.get();
+}
+
 Result<std::string> unpacked(std::string_view bytes, int64_t codec, size_t size) {
   if (codec == kNoCodec) {
     if (bytes.size() != size) return fail(Code::kCorrupt, "a page has another size than it says");
@@ -143,7 +153,8 @@ Result<std::string> unpacked(std::string_view bytes, int64_t codec, size_t size)
         Code::kUnsupported,
         fmt::format("pages are compressed by codec {}; plain, Snappy and zstd are read", codec));
   std::string out(size, '\0');
-  const size_t made = ZSTD_decompress(out.data(), size, bytes.data(), bytes.size());
+  const size_t made =
+      ZSTD_decompressDCtx(zstd_of_thread(), out.data(), size, bytes.data(), bytes.size());
   if (ZSTD_isError(made) || made != size) return fail(Code::kCorrupt, "a page is no zstd block");
   return out;
 }
