@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,19 @@ def test_beside_the_logs(logs, tmp_path):
     assert export(logs, "--index") == plain
     with Server(logs) as server:
         assert server.json("/data/runs") == ["a", "b"]  # an index is no run
+
+
+def test_one_that_is_there_is_used_without_being_asked_for_and_none_is_made(tmp_path):
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r/events.out.tfevents.1").write_bytes(event_file(120_000))
+    plain = export(tmp_path)
+    assert not (tmp_path / "r/.sonde").exists()
+    assert export(tmp_path, "--index") == plain
+    index = next((tmp_path / "r/.sonde/index").iterdir())
+    with Server(tmp_path) as server:
+        assert len(server.json("/data/plugin/scalars/scalars?run=r&tag=loss")) > 0
+        assert str(index) in Path(f"/proc/{server.process.pid}/maps").read_text()
+    assert export(tmp_path) == plain
 
 
 def test_killed_while_it_is_written(logs, tmp_path):

@@ -104,10 +104,11 @@ void FileLoader::restore(io::Source& source) {
     return;
   }
   for (auto& [tag, metadata] : found->seeds) seeds_.emplace(tag, std::move(metadata));
+  // Columns may outlive the store, so nothing of it is held here.
   const auto hints = std::make_shared<const MetadataHints>(seeds_);
-  found->columns->set_reread([open = open_, place = place_, memory = memory_, hints,
+  found->columns->set_reread([place = place_, memory = memory_, hints,
                               end = found->position]() -> Result<std::unique_ptr<RecordDecoder>> {
-    SONDE_TRY(const again, open(place.path));
+    SONDE_TRY(const again, io::open_records(place.path));
     auto decoder =
         std::make_unique<RecordDecoder>(place.id, memory, *hints, RecordDecoder::Use::kEverything);
     Damages damages;
@@ -128,7 +129,9 @@ void FileLoader::restore(io::Source& source) {
 
 // A file that grows has its index written anew when a quarter has come since.
 void FileLoader::keep_index(io::Source& source) {
-  if (place_.index.empty() || position_ < kWorthIndexing || !source.random_access()) return;
+  if (!place_.writes_index || place_.index.empty() || position_ < kWorthIndexing ||
+      !source.random_access())
+    return;
   if (state_ == kUnreadable || is_profile_marker(place_.name)) return;
   if (position_ >= indexed_to_ &&
       position_ - indexed_to_ < std::max(kWorthIndexing, indexed_to_ / 4))

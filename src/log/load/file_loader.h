@@ -42,6 +42,7 @@ class FileLoader {
     // Reading goes on where it stopped although the source has no random access: while it is the
     // same file, the bytes before do not change.
     bool continues = false;
+    bool writes_index = true;  // false: one that is there is used, none is made
   };
   using Open = std::function<Result<std::unique_ptr<io::Source>>(const std::string& path)>;
   FileLoader(Place place, std::shared_ptr<Memory> memory, Open open = io::open_records);

@@ -411,11 +411,13 @@ IndexPlace& index_place() {
 
 void set_index_place(IndexPlace place) { index_place() = std::move(place); }
 
+bool writes_indexes() { return index_place().where != IndexPlace::Where::kNowhere; }
+
 std::string index_path_of(const std::string& event_file) {
   const IndexPlace& place = index_place();
   const std::string name = sha256_hex(event_file).substr(0, 32) + ".index";
   if (place.where == IndexPlace::Where::kFolder) return place.folder + "/" + name;
-  if (place.where == IndexPlace::Where::kNowhere || io::is_remote(event_file)) return "";
+  if (io::is_remote(event_file)) return "";
   return event_file.substr(0, event_file.rfind('/')) + "/.sonde/index/" + name;
 }
 

@@ -16,12 +16,14 @@
 
 namespace sonde::store {
 
-// Where indexes are kept. Set once, before a store is opened; off unless set.
+// Where indexes are kept. Set once, before a store is opened. Unless it is set none is written;
+// those that stand beside the logs are used all the same.
 struct IndexPlace {
   enum class Where : uint8_t { kNowhere, kBesideLogs, kFolder } where = Where::kNowhere;
   std::string folder;  // of kFolder
 };
 void set_index_place(IndexPlace place);
+bool writes_indexes();
 // The path of an event file's index; empty when there is none to be.
 std::string index_path_of(const std::string& event_file);
 

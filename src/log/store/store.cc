@@ -335,7 +335,8 @@ void LiveStore::note_files(Run& run, const io::FoundRun& seen, Look look,
       const bool of_tracker = trackers_.has(file.path);
       loader = std::make_shared<FileLoader>(
           FileLoader::Place{id, file.path, to_utf8(file.name),
-                            of_tracker ? std::string() : index_path_of(file.path), of_tracker},
+                            of_tracker ? std::string() : index_path_of(file.path), of_tracker,
+                            writes_indexes()},
           memory_, [this](const std::string& path) { return trackers_.open(path); });
       if (static_cast<size_t>(id) == file_states_.size()) file_states_.emplace_back();
     }
