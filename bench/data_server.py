@@ -8,6 +8,7 @@ are upper bounds.
 """
 
 import argparse
+import math
 import os
 import subprocess
 import sys
@@ -75,7 +76,7 @@ def main():
     parser.add_argument("--program", default=str(ROOT / "build/release/sonde"))
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        values = [{f"tag{i}": i / 7 for i in range(args.tags)} for _ in range(args.steps)]
+        values = [{f"tag{i}": math.sin(step * (i + 1) / 7) for i in range(args.tags)} for step in range(args.steps)]
         body = event_log.first(1.7e9) + b"".join(event_log.scalars(1.7e9 + step, step, one) for step, one in enumerate(values))
         for run in range(args.runs):
             folder = Path(scratch) / f"logs/run{run}"
