@@ -104,8 +104,8 @@ def test_thousands_of_ranks_with_executors_killed(tmp_path):
         module_ = module()
         import pyspark.cloudpickle
 
+        sys.modules["sonde_spark"] = module_  # which the next line looks for
         pyspark.cloudpickle.register_pickle_by_value(module_)
-        sys.modules["sonde_spark"] = module_
         killer = threading.Thread(target=kill)
         killer.start()
         tables = module_.digest(spark, ranks, str(tmp_path / "many"), program=str(SONDE))
