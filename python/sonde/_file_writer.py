@@ -86,9 +86,11 @@ class FileWriter:
         self._writer = self.event_writer._writer
 
     def get_logdir(self) -> str:
+        """The folder the events go to."""
         return self.event_writer.get_logdir()
 
     def add_summary(self, summary: Any, global_step: Any = None, walltime: float | None = None) -> None:
+        """A serialized Summary at a step."""
         self._writer.add(serialized(summary), to_step(global_step), walltime)
 
     def add_event(self, event: Any, step: Any = None, walltime: float | None = None) -> None:
@@ -105,19 +107,24 @@ class FileWriter:
         self._writer.add_event(serialized(event))
 
     def add_graph(self, graph_profile: Any, walltime: float | None = None) -> None:
+        """A pair of GraphDef and RunMetadata."""
         graph, run_metadata = graph_profile[0], graph_profile[1]
         self.add_event(bytes(Message().bytes(4, serialized(graph))), None, walltime)
         tagged = Message().text(1, self.metadata_tag).bytes(2, serialized(run_metadata))
         self.add_event(bytes(Message().bytes(8, tagged)), None, walltime)
 
     def add_onnx_graph(self, graph: Any, walltime: float | None = None) -> None:
+        """A GraphDef made from an ONNX file."""
         self.add_event(bytes(Message().bytes(4, serialized(graph))), None, walltime)
 
     def flush(self) -> None:
+        """Hand over what is waiting."""
         self.event_writer.flush()
 
     def close(self) -> None:
+        """Write what is waiting and close the file."""
         self.event_writer.close()
 
     def reopen(self) -> None:
+        """Go on in a new file after close()."""
         self.event_writer.reopen()

@@ -42,9 +42,11 @@ class Domain:
 
     @property
     def dtype(self) -> type:
+        """The type of the values."""
         raise NotImplementedError
 
     def sample_uniform(self, rng: Any = random) -> Any:
+        """A value, each as likely."""
         raise NotImplementedError
 
     def _put(self, info: Message) -> None:
@@ -94,6 +96,7 @@ class IntInterval(_Interval):
     _kind = int
 
     def sample_uniform(self, rng: Any = random) -> int:
+        """A whole number of the interval, each as likely."""
         return rng.randint(self._min, self._max)
 
 
@@ -101,6 +104,7 @@ class RealInterval(_Interval):
     """Real numbers from min_value to max_value."""
 
     def sample_uniform(self, rng: Any = random) -> float:
+        """A number of the interval, each as likely."""
         return rng.uniform(self._min, self._max)
 
 
@@ -123,13 +127,16 @@ class Discrete(Domain):
 
     @property
     def dtype(self) -> type:
+        """The type all values share."""
         return self._dtype
 
     @property
     def values(self) -> list[Any]:
+        """The values, sorted."""
         return list(self._values)
 
     def sample_uniform(self, rng: Any = random) -> Any:
+        """One of the values, each as likely."""
         return rng.choice(self._values)
 
     def _key(self) -> tuple[Any, ...]:
@@ -191,6 +198,7 @@ class Metric:
         self._description, self._dataset_type = description, dataset_type
 
     def as_proto(self) -> bytes:
+        """As a MetricInfo of the experiment record."""
         name = Message().text(1, self._group).text(2, self._tag)
         out = Message().bytes(1, name).text(3, self._display_name).text(4, self._description)
         return bytes(out.varint(5, self._dataset_type) if self._dataset_type else out)
@@ -273,6 +281,7 @@ def hparams_config(hparams: Any, metrics: Any, time_created_secs: float | None =
 
 
 def session_end_pb(status: int, end_time_secs: float | None = None) -> Summary:
+    """The Summary that says how a session ended."""
     content = Message().varint(1, status).number(2, time.time() if end_time_secs is None else end_time_secs)
     return _hparams_summary("session_end_info", 4, content)
 

@@ -461,6 +461,7 @@ def _write(run: ImportedRun, folder: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
+    """python -m sonde import SOURCE LOGDIR"""
     if len(arguments) != 2 or arguments[0] in ("-h", "--help"):
         print("python -m sonde import SOURCE LOGDIR: event files of another tracker's runs\n\n" + (__doc__ or ""))
         return 0 if "-h" in arguments or "--help" in arguments else 2

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import datetime
 import html
+import itertools
 import json
 import os
 import secrets
@@ -26,8 +27,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ._notebook_static import static_view
 from ._program import program
-import itertools
 
 _KEYS = {
     "version": str,
@@ -57,10 +58,12 @@ class Instance:
 
     @property
     def source(self) -> str:
+        """What the server reads, in words."""
         return f"db {self.db}" if self.db else f"logdir {self.logdir}"
 
     @property
     def age(self) -> str:
+        """How long it has been running."""
         return str(datetime.timedelta(seconds=max(0, int(time.time()) - self.start_time)))
 
 
@@ -284,6 +287,8 @@ def page_url(port: int, path_prefix: str = "") -> str | None:
 # whose location says nothing about the kernel's machine; it forwards ports of localhost by itself.
 _FRAME = """
 <iframe id="%(id)s" width="100%%" height="%(height)d" frameborder="0" title="Sonde"></iframe>
+<p id="%(id)s-why" hidden></p>
+<details id="%(id)s-static">%(static)s</details>
 <script>
   (function() {
     const frame = document.getElementById(%(id_js)s);
@@ -298,10 +303,31 @@ _FRAME = """
       url.pathname = %(path)s;
     }
     if (%(token)s) url.searchParams.set("token", %(token)s);
+    // The page says a word when it is there. Silence: no way from this browser to the server, or no frames allowed.
+    let silent = true;
+    window.addEventListener("message", (event) => {
+      if (event.source === frame.contentWindow && event.data === "sonde-shown") silent = false;
+    });
     frame.src = url;
+    setTimeout(() => {
+      if (!silent) return;
+      const why = document.getElementById(%(id_js)s + "-why");
+      if (!why) return;
+      const link = document.createElement("a");
+      link.href = url;
+      link.target = "_blank";
+      link.textContent = "Open it in a tab";
+      why.append("The page at " + url.origin + url.pathname + " does not show here: this browser does not reach the server, or the " +
+        "site of this notebook does not let the page into a frame. ", link, ", or look at the static view below.");
+      why.hidden = false;
+      frame.height = 0;
+      document.getElementById(%(id_js)s + "-static").open = true;
+    }, %(patience_ms)d);
   })();
 </script>
 """
+
+_PATIENCE_MS = 15_000  # how long a frame may be silent before the static view opens
 
 _COLAB = """
 (async () => {
@@ -330,6 +356,8 @@ def frame_html(port: int, height: int, path_prefix: str = "", token: str = "") -
         "url": json.dumps(page_url(port, path_prefix)),
         "path": json.dumps(prefix),
         "token": json.dumps(token),
+        "static": static_view(next((one.logdir for one in instances() if one.port == port), "")),
+        "patience_ms": _PATIENCE_MS,
     }
     return _FRAME % values
 

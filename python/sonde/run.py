@@ -410,6 +410,7 @@ class Run:
         Table(["title", "text"], [[title, text]]).append_to(self.dir, "alerts", self._step, time.time())
 
     def flush(self) -> None:
+        """Hand over what is waiting of curves, tables and console."""
         self._writer.flush()
 
     @property

@@ -71,6 +71,7 @@ class SummaryWriter:
         )
 
     def set_as_default(self, step: Any = None) -> None:
+        """Make this the writer of all calls that follow."""
         self._check_open()
         _state.writer = self
         if step is not None:
@@ -100,10 +101,12 @@ class SummaryWriter:
         """The file exists already."""
 
     def flush(self) -> None:
+        """Hand over what is waiting."""
         if not self._closed:
             self._native.flush()
 
     def close(self) -> None:
+        """Write what is waiting and close the file."""
         self._closed = True
         self._native.close()
 
@@ -134,6 +137,7 @@ def create_file_writer(
     experimental_trackable: bool = False,
     experimental_mesh: Any = None,
 ) -> SummaryWriter:
+    """A writer for event files in a folder."""
     if logdir is None:
         raise ValueError("Argument `logdir` cannot be None")
     millis = 120000 if flush_millis is None else float(flush_millis)
@@ -141,6 +145,7 @@ def create_file_writer(
 
 
 def create_noop_writer() -> SummaryWriter:
+    """A writer that writes nothing."""
     return _NoopWriter()
 
 
@@ -156,6 +161,7 @@ def record_if(condition: Any) -> Iterator[None]:
 
 
 def should_record_summaries() -> bool:
+    """Whether calls are recorded here: a default writer and record_if agree."""
     if _state.writer is None:
         return False
     condition = _state.recording
@@ -181,6 +187,7 @@ def _record(kind: str, name: str, step: Any, build: Callable[[str], bytes]) -> b
 
 @deferrable(_state, "scalar_summary")
 def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> bool:
+    """One number at a step."""
     if not should_record_summaries():
         return False
     if type(data) is not float:
@@ -208,6 +215,7 @@ def _float32(number: float) -> float:
 def histogram(
     name: str, data: Any, step: Any = None, buckets: int | None = None, description: str | None = None
 ) -> bool:
+    """A histogram of data's values in so many buckets of equal width."""
     def build(tag: str) -> bytes:
         return _sonde.histogram_summary(
             tag, native(_numeric(data)), 30 if buckets is None else int(buckets), description or ""
@@ -223,10 +231,13 @@ def _numeric(data: Any) -> Any:
 
 @deferrable(_state, "image_summary")
 def image(name: str, data: Any, step: Any = None, max_outputs: int | None = 3, description: str | None = None) -> bool:
+    """Images [k, height, width, channels], floats from 0 to 1 or bytes; at most max_outputs of them."""
     def build(tag: str) -> bytes:
         array = as_array(data() if callable(data) else data)
         if array.ndim != 4:
             raise ValueError(f"Shape {array.shape} must have rank 4")
+        if array.dtype.name == "float16":  # TensorFlow scales half precision in half precision
+            array = (array * array.dtype.type(255.5)).clip(0, 255).astype("uint8")
         return _sonde.image_summary(
             tag, native(array), 3 if max_outputs is None else int(max_outputs), description or ""
         )
@@ -244,6 +255,7 @@ def audio(
     encoding: str | None = None,
     description: str | None = None,
 ) -> bool:
+    """Clips [k, frames, channels] with values from -1 to 1, written as WAV."""
     if encoding not in (None, "wav"):
         raise ValueError(f"Unknown encoding: {encoding!r}")
 
@@ -260,6 +272,7 @@ def audio(
 
 @deferrable(_state, "text_summary")
 def text(name: str, data: Any, step: Any = None, description: str | None = None) -> bool:
+    """A text or an array of texts, shown as Markdown."""
     def build(tag: str) -> bytes:
         cells, dims = _text_cells(data() if callable(data) else data)
         return make_summary(
@@ -415,6 +428,7 @@ def keras_model(name: str, data: Any, step: Any = None) -> bool:
 
 
 def flush(writer: SummaryWriter | None = None) -> None:
+    """Hand over what is waiting in a writer, the default one if none is given."""
     target = _state.writer if writer is None else writer
     if target is not None:
         target.flush()
@@ -430,12 +444,14 @@ def _tensorflow() -> Any:
 
 
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
+    """Begin to trace functions for trace_export."""
     _tensorflow().summary.trace_on(
         graph=graph, profiler=profiler, **({"profiler_outdir": profiler_outdir} if profiler_outdir else {})
     )
 
 
 def trace_off() -> None:
+    """Forget the trace that trace_on began."""
     _tensorflow().summary.trace_off()
 
 

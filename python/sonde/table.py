@@ -232,6 +232,7 @@ class Table:
         return ("\n".join(out) + "\n").encode("utf-8", "replace") if out else b""
 
     def append_to(self, folder: str, name: str, step: int, time_s: float) -> None:
+        """Append the rows to a JSONL file, media beside it."""
         path = file_of(folder, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         lines = self.lines(folder, step, time_s)

@@ -127,6 +127,7 @@ class Session:
             self._program.wait(10)
 
     def close(self) -> None:
+        """End the server of this session."""
         self._end_program()
         if self._server is not None:
             self._server.stop()

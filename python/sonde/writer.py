@@ -66,6 +66,7 @@ class SummaryWriter(_sonde.ScalarLog):
         return self.file_writer
 
     def get_logdir(self) -> str:
+        """The folder the events go to."""
         return self.log_dir  # type: ignore[return-value]
 
     def _add(self, summary: bytes, global_step: Any = None, walltime: float | None = None) -> None:
@@ -113,6 +114,7 @@ class SummaryWriter(_sonde.ScalarLog):
         writer._writer.rounded_scalar(tag, number, to_step(step), float(walltime))
 
     def add_tensor(self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None) -> None:
+        """A tensor of any type and shape; no dashboard of TensorBoard shows it, `sonde.load` gives it back."""
         self._add(make.tensor(tag, tensor), global_step, walltime)
 
     def add_histogram(
@@ -124,6 +126,7 @@ class SummaryWriter(_sonde.ScalarLog):
         walltime: float | None = None,
         max_bins: int | None = None,
     ) -> None:
+        """A histogram of an array's values. bins: "tensorflow" (its fixed limits), or what numpy.histogram takes."""
         bins = None if isinstance(bins, str) and bins == "tensorflow" else bins
         self._add(make.histogram(tag, values, bins, max_bins), global_step, walltime)
 
@@ -140,6 +143,7 @@ class SummaryWriter(_sonde.ScalarLog):
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
+        """A histogram that was counted elsewhere; bucket_limits are the right edges."""
         if len(bucket_limits) != len(bucket_counts):
             raise ValueError("len(bucket_limits) != len(bucket_counts), see the document.")
         self._add(
@@ -156,6 +160,7 @@ class SummaryWriter(_sonde.ScalarLog):
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
+        """One image, as floats from 0 to 1 or bytes; dataformats names the axes, as CHW, HWC or HW."""
         self._add(make.image(tag, img_tensor, dataformats), global_step, walltime)
 
     def add_images(
@@ -180,6 +185,7 @@ class SummaryWriter(_sonde.ScalarLog):
         dataformats: str = "CHW",
         labels: Any = None,
     ) -> None:
+        """An image with frames drawn into it: box_tensor is [n, 4] with x0, y0, x1, y1 in pixels."""
         if labels is not None:
             labels = [labels] if isinstance(labels, str) else labels
             labels = labels if len(labels) == box_tensor.shape[0] else None
@@ -212,12 +218,15 @@ class SummaryWriter(_sonde.ScalarLog):
         sample_rate: int = 44100,
         walltime: float | None = None,
     ) -> None:
+        """A clip with values from -1 to 1, written as WAV."""
         self._add(make.audio(tag, snd_tensor, sample_rate), global_step, walltime)
 
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
+        """A text, shown as Markdown."""
         self._add(make.text(tag, text_string), global_step, walltime)
 
     def add_onnx_graph(self, prototxt: Any) -> None:
+        """The graph of an ONNX file."""
         from ._onnx_graph import graph_def
 
         self._get_file_writer().add_onnx_graph(graph_def(prototxt))
@@ -225,6 +234,7 @@ class SummaryWriter(_sonde.ScalarLog):
     def add_graph(
         self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True
     ) -> None:
+        """A model's graph: traced with input_to_model, else exported or listed by modules. Never raises into training."""
         from ._torch_graph import graph
 
         made, note = graph(model, input_to_model, verbose, use_strict_trace)
@@ -246,6 +256,7 @@ class SummaryWriter(_sonde.ScalarLog):
         tag: str = "default",
         metadata_header: Any = None,
     ) -> None:
+        """Points for the projector, a row each, with labels, their header and pictures if given."""
         from .projector import ProjectorConfig, visualize_embeddings, write_embedding
 
         step = 0 if global_step is None else global_step
@@ -269,6 +280,7 @@ class SummaryWriter(_sonde.ScalarLog):
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
+        """A precision-recall curve from labels (0 or 1) and predictions (0 to 1)."""
         self._add(
             make.pr_curve(tag, make_np(labels), make_np(predictions), num_thresholds, weights), global_step, walltime
         )
@@ -287,6 +299,7 @@ class SummaryWriter(_sonde.ScalarLog):
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
+        """A precision-recall curve that was counted elsewhere."""
         rows = (
             true_positive_counts,
             false_positive_counts,
@@ -300,16 +313,19 @@ class SummaryWriter(_sonde.ScalarLog):
     def add_custom_scalars_multilinechart(
         self, tags: list[str], category: str = "default", title: str = "untitled"
     ) -> None:
+        """A chart of several curves on the Custom Scalars page; tags may be regular expressions."""
         self._add(make.custom_scalars({category: {title: ["Multiline", tags]}}))
 
     def add_custom_scalars_marginchart(
         self, tags: list[str], category: str = "default", title: str = "untitled"
     ) -> None:
+        """A chart of a curve with its lower and upper bound: tags is [value, lower, upper]."""
         if len(tags) != 3:
             raise AssertionError(f"Expected 3 tags, got {len(tags)}.")
         self._add(make.custom_scalars({category: {title: ["Margin", tags]}}))
 
     def add_custom_scalars(self, layout: dict[str, dict[str, list[Any]]]) -> None:
+        """The layout of the Custom Scalars page: {category: {chart: ["Multiline" or "Margin", [tags]]}}."""
         self._add(make.custom_scalars(layout))
 
     def add_mesh(
@@ -322,6 +338,7 @@ class SummaryWriter(_sonde.ScalarLog):
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
+        """A point cloud or mesh: vertices [batch, n, 3], with colours and faces of the same batch if given."""
         self._add(make.mesh(tag, vertices, colors, faces, config_dict), global_step, walltime)
 
     def add_hparams(

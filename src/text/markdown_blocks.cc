@@ -234,15 +234,21 @@ class Parser {
     return true;
   }
 
+  // A backslash at the end of the line escapes the line break, and the line is no header.
+  static bool begins_header(std::string_view block, size_t at) {
+    if (at >= block.size() || block[at] != '#') return false;
+    const std::string_view line = block.substr(at, block.find('\n', at) - at);
+    return (line.size() - 1 - line.find_last_not_of('\\')) % 2 == 0;
+  }
+
   bool hash_header(Node& parent, Blocks& blocks) {
     const std::string& front = blocks.front();
     size_t start = 0;
-    while (start < front.size() && front[start] != '#') {
+    while (!begins_header(front, start)) {
       start = front.find('\n', start);
       if (start == std::string::npos) return false;
       ++start;
     }
-    if (start >= front.size()) return false;
     const std::string block = pop(blocks);
     const size_t end = std::min(block.find('\n', start), block.size());
     std::string_view line = std::string_view(block).substr(start, end - start);

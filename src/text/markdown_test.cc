@@ -77,6 +77,7 @@ constexpr Case kCases[] = {
     // Backticks that are not closed by as many pair with fewer.
     {"`` `a|b`", "<p><code>`</code>a|b`</p>"},
     {"`` x ```y``` z", "<p>`` x <code>y</code> z</p>"},
+    {"# a \\\n# b \\\\", "<p># a \\</p>\n<h1>b \\</h1>"},
     // Marks beside a link, a break or an escaped character.
     {"_  \na & b_e_[l](u)", "<p><em><br>\na &amp; b_e</em><a href=\"u\">l</a></p>"},
     {"\\__a_", "<p>_<em>a</em></p>"},

@@ -104,3 +104,18 @@ def test_a_metric_of_several_runs_of_a_trial_is_a_column_a_run():
         names, own, below = answer["data"]
         first = names.index("trial_0")
         assert (round(own[first], 3), round(below[first], 3)) == (0.6, 0.5)
+
+
+def test_requests_that_tensorboard_understands():
+    """No tag is no mesh, a negative sample counts from the end, an empty list is an empty request."""
+    with running(logdir=ROOT / "tests/data/corpus/mesh") as s:
+        until(lambda: exchange(s.connect(), request("/data/runs")).body == b'["run"]')
+        assert exchange(s.connect(), request("/data/plugin/mesh/meshes?run=run")).body == b"[]"
+
+        def cloud(sample):
+            return exchange(s.connect(), request(f"/data/plugin/mesh/data?run=run&tag=cloud&content_type=VERTEX&step=1&sample={sample}"))
+
+        assert cloud(-1).body == cloud(1).body != cloud(0).body
+        assert cloud(2).status == cloud(-3).status == 400
+        empty = request("/data/plugin/hparams/experiment", "POST", {"Content-Type": "application/json"}, b"[]")
+        assert exchange(s.connect(), empty).status == 200

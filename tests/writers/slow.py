@@ -43,7 +43,11 @@ PLACES = [
         [*COMMON, "tensorflow-cpu", "keras", "jax"],
         ["test_live.py", "test_same_files.py", "test_tensorflow.py", "test_originals.py", "test_examples.py", "test_compiled.py", "test_trackers_live.py"],
     ),
-    ("jupyter", [*COMMON, "jupyterlab"], ["test_notebook.py"]),
+    (
+        "jupyter",
+        [*COMMON, "jupyterlab", "notebook>=7", "jupyter-server-proxy", "nbclient", "nbconvert"],
+        ["test_notebook.py", "test_notebook_matrix.py"],
+    ),
 ]
 
 

@@ -81,7 +81,27 @@ def test_proxies(monkeypatch, environment, expected):
         monkeypatch.setenv(name, value)
     assert notebook.page_url(6006) == expected
     html = notebook.frame_html(6006, 500, "/prefix")
-    assert 'height="500"' in html and ("null" in html) == (expected is None)
+    assert 'height="500"' in html and ("given = null" in html) == (expected is None)
+    assert "<details" in html and "sonde-shown" in html
+
+
+def test_the_static_view(tmp_path, monkeypatch):
+    import sonde
+    from sonde import _notebook_static
+
+    assert "not one folder" in _notebook_static.static_view("gs://bucket/logs")
+    assert "no curves" in _notebook_static.static_view(str(tmp_path))
+    for run in ("a<b>", "c"):
+        with sonde.SummaryWriter(tmp_path / run) as w:
+            for step in range(1000):
+                w.add_scalar("loss", float("nan") if step == 3 else 1 / (step + 1), step)
+            w.add_scalar("once", 2.0, 7)
+    view = _notebook_static.static_view(str(tmp_path))
+    assert view.count("<polyline") == 2 and view.count("<circle") == 2
+    assert "a&lt;b&gt;" in view and "<b>" not in view
+    assert "step 0 to 999" in view and view.count(",") < 500  # thinned, with the newest point
+    monkeypatch.setattr(_notebook_static, "_MOST_ENTRIES", 1)
+    assert "only the page can show it" in _notebook_static.static_view(str(tmp_path))
 
 
 def test_failure_to_start_is_told(notes, monkeypatch):

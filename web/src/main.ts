@@ -21,4 +21,6 @@ async function begin(embedded: boolean, loaded: Promise<void>): Promise<void> {
   const shell = await import('./shell/start.ts').catch(() => null);
   if (shell === null) document.body.textContent = t('parts.no_shell');
   else shell.startShell();
+  // The cell of a notebook shows a static view when its frame says nothing. The word tells nobody anything.
+  if (window.parent !== window) window.parent.postMessage('sonde-shown', '*');
 }
