@@ -51,10 +51,13 @@ def tables(spark: Any, out: str) -> dict[str, Any]:
 
 
 def stragglers(spark: Any, out: str) -> Any:
-    """For each step the slowest rank, how long it took and how long the median rank did, the worst first."""
+    """For each step the slowest rank, how long it took and how long the median rank did, the worst first.
+
+    Of ranks that took equally long the first by name is given, whichever executor read it.
+    """
     steps = tables(spark, out)["steps"]
     steps.createOrReplaceTempView("sonde_steps")
     return spark.sql(
-        "SELECT id AS step, max_by(rank, dur) AS rank, max(dur) AS dur, percentile(dur, 0.5) AS median_dur, "
-        "max(dur) - percentile(dur, 0.5) AS lost FROM sonde_steps GROUP BY id ORDER BY lost DESC"
+        "SELECT id AS step, min_by(rank, struct(-dur, rank)) AS rank, max(dur) AS dur, percentile(dur, 0.5) AS median_dur, "
+        "max(dur) - percentile(dur, 0.5) AS lost FROM sonde_steps GROUP BY id ORDER BY lost DESC, step"
     )
