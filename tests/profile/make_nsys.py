@@ -19,8 +19,10 @@ def fill(db: sqlite3.Connection, steps: int) -> None:
     db.executemany("INSERT INTO StringIds VALUES (?, ?)", STRINGS.items())
     run("CREATE TABLE ThreadNames (nameId INTEGER, priority INTEGER, globalTid INTEGER)")
     run("INSERT INTO ThreadNames VALUES (4, 1, ?)", (GLOBAL_TID,))
-    run("CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT)")
-    run("INSERT INTO TARGET_INFO_GPU VALUES (0, 'Made GPU')")
+    run("CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, cuDevice INTEGER, computeMajor INTEGER, computeMinor INTEGER,"
+        " smCount INTEGER, clockRate INTEGER, totalMemory INTEGER, memoryBandwidth INTEGER)")
+    run("INSERT INTO TARGET_INFO_GPU VALUES (0, 'Made GPU', 0, 8, 0, 108, 1410000000, 42949672960, 1555200000000)")
+    run("INSERT INTO TARGET_INFO_GPU VALUES (1, 'Idle GPU', 1, 8, 0, 108, 1410000000, 42949672960, 1555200000000)")
     run("CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER)")
     run("INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1700000000000000000)")
     run("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER,"

@@ -6,9 +6,11 @@
 
 #include "capture/analysis/loop/loop.h"
 #include "capture/analysis/merged.h"
+#include "capture/analysis/model_use.h"
 #include "capture/analysis/ops/device_rates.h"
 #include "capture/analysis/session_steps.h"
 #include "capture/findings/findings.h"
+#include "capture/tools/framework_unknown.h"
 
 namespace sonde::capture {
 namespace {
@@ -198,7 +200,7 @@ Table period_table(const std::vector<const HostAnalysis*>& hosts, Report& report
   return table;
 }
 
-Table advice_table(const Bottleneck& b, bool pytorch) {
+Table advice_table(const Bottleneck& b, bool pytorch, bool nsys) {
   Table table{"recommendations", "Where to look next"};
   table.columns = {{"tip_type", "Kind", Type::kText},
                    {"link", "Tool", Type::kText},
@@ -206,7 +208,11 @@ Table advice_table(const Bottleneck& b, bool pytorch) {
   const auto tip = [&](const char* kind, const char* link, const char* why) {
     table.rows.push_back({std::string(kind), std::string(link), std::string(why)});
   };
-  if (pytorch) {
+  if (nsys) {
+    tip("host", "trace_viewer", "what the host threads do between launches");
+    tip("host", "critical_path", "what the critical path consists of");
+    tip("device", "kernel_stats", "which kernels take most device time");
+  } else if (pytorch) {
     tip("host", "torch.operator", "which operators take the time");
     tip("host", "trace_viewer", "what the host threads do during a step");
     tip("device", "torch.kernel", "which kernels take most device time");
@@ -265,13 +271,20 @@ Result<Report> overview(const Session& session, const Options& options) {
                     steps.percent(part), "%", "step time");
     }
   }
+  if (const auto use = model_use(hosts, machine)) {
+    report.figure("mfu", "Model FLOPs utilisation", use->percent, "%", use->reference);
+    report.figure("model_flop_rate", "Model FLOP rate of a device", use->gflops, "GFLOP/s");
+  }
   Table period = period_table(hosts, report);
   report.tables.push_back(op_table(hosts, machine, steps));
   report.tables.push_back(step_table(steps, bottleneck, machine.hardware_type));
   report.tables.push_back(environment_table(hosts, machine));
   report.tables.push_back(advice_table(
-      bottleneck, std::all_of(hosts.begin(), hosts.end(),
-                              [](const HostAnalysis* host) { return host->is_pytorch(); })));
+      bottleneck,
+      std::all_of(hosts.begin(), hosts.end(),
+                  [](const HostAnalysis* host) { return host->is_pytorch(); }),
+      std::all_of(hosts.begin(), hosts.end(),
+                  [](const HostAnalysis* host) { return host->trace().format() == "nsys"; })));
   Table latency{"inference_latency", "Inference latency"};
   latency.columns = {{"percentile", "Percentile", Type::kText},
                      {"hostTimeMs", "Host", Type::kNumber, "ms"},
@@ -290,7 +303,7 @@ Result<Report> overview(const Session& session, const Options& options) {
                             "deviceCollectivesTimeMs", "hostComputeTimeMs", "kernelLaunchTimeMs",
                             "infeedTimeMs", "outfeedTimeMs", "compileTimeMs", "otherTimeMs"},
                            ""});
-  report.findings = all_findings(hosts, steps);
+  report.findings = findings_of(hosts, steps);
   return report;
 }
 

@@ -2,6 +2,8 @@
 // roofs.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "capture/analysis/ops/device_rates.h"
 #include "capture/analysis/session_steps.h"
 #include "capture/findings/findings.h"
@@ -250,6 +252,12 @@ Result<Report> roofline(const Session& session, const Options& options) {
   report.figure("peak_hbm", "Memory bandwidth", p.hbm_gb_per_s, "GB/s");
   if (device.on_host && !table.rows.empty())
     report.inferred.push_back("the ops ran on host threads: rates are shown, the roof is unknown");
+  const bool is_estimated = std::ranges::any_of(
+      device.ops, [](const DeviceOp& op) { return !op.is_hlo && op.bytes > 0; });
+  if (is_estimated)
+    report.inferred.push_back(
+        "operations and bytes of an operator follow from the shapes of its operands, each moved "
+        "once");
   report.charts.push_back({"roofline",
                            "scatter",
                            "roofline",

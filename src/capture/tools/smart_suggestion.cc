@@ -1,6 +1,7 @@
 // The findings alone, as the list other programs ask xprof for: what fired, with what to change.
 #include "capture/analysis/merged.h"
 #include "capture/findings/findings.h"
+#include "capture/tools/framework_unknown.h"
 
 namespace sonde::capture {
 namespace {
@@ -12,7 +13,7 @@ Result<Report> smart_suggestion(const Session& session, const Options& options) 
   const SessionSteps steps = session_steps(hosts);
   Report report;
   add_step_notes(hosts, report);
-  report.findings = all_findings(hosts, steps);
+  report.findings = findings_of(hosts, steps);
   Json list = Json::array();
   for (const Finding& finding : report.findings) {
     if (!finding.fired) continue;

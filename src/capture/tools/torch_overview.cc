@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "capture/analysis/merged.h"
+#include "capture/analysis/model_use.h"
 #include "capture/analysis/pytorch/gpu_use.h"
 #include "capture/analysis/pytorch/views.h"
 #include "capture/analysis/session_steps.h"
@@ -187,6 +188,8 @@ Result<Report> run(const Session& session, const Options& options) {
     report.figure("tensor_cores", "On Tensor Cores", 100 * tensor_core_share(c), "%",
                   "kernel time");
   }
+  if (const auto use = model_use({hosts.front()}, hosts.front()->machine()))
+    report.figure("mfu", "Model FLOPs utilisation", use->percent, "%", use->reference);
   add_steps(report, c, false);
   add_parts(report, c);
   add_gpus(report, c);

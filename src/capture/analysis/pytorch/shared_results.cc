@@ -7,6 +7,8 @@
 #include <map>
 #include <tuple>
 
+#include "capture/analysis/ops/data_sheets.h"
+#include "capture/analysis/pytorch/operator_work.h"
 #include "capture/analysis/pytorch/operators.h"
 
 namespace sonde::capture::pytorch {
@@ -61,9 +63,10 @@ void count_copies(const Capture& c, Steps& out) {
 }
 
 void read_dimensions(std::string_view list, uint32_t (&out)[3]) {
-  size_t at = 1;
+  size_t at = 0;
   for (uint32_t& value : out) {
-    while (at < list.size() && (list[at] == ' ' || list[at] == ',')) ++at;
+    // Some files are written with every number on a line of its own.
+    while (at < list.size() && (list[at] < '0' || list[at] > '9')) ++at;
     if (at >= list.size()) return;
     const auto result = std::from_chars(list.data() + at, list.data() + list.size(), value);
     if (result.ec != std::errc()) return;
@@ -182,11 +185,42 @@ HostOps host_ops_of(const Capture& c) {
   return out;
 }
 
+namespace {
+
+// What a call computes is done by the longest of the kernels under it: by index into the device's
+// events.
+std::map<size_t, OperatorWork> work_of_events(const Capture& c) {
+  std::map<size_t, OperatorWork> out;
+  const auto work = operator_work(c);
+  if (work.empty()) return out;
+  std::vector<uint32_t> around(c.nodes.size(), kNone);
+  for (uint32_t i = 0; i < work.size(); ++i) around[work[i].node] = i;
+  for (uint32_t n = 0; n < c.nodes.size(); ++n) {
+    const uint32_t parent = c.nodes[n].parent;
+    if (around[n] == kNone && parent != kNone) around[n] = around[parent];
+  }
+  std::vector<size_t> longest(work.size(), SIZE_MAX);
+  for (size_t e = 0; e < c.device.size(); ++e) {
+    const DeviceEvent& event = c.device[e];
+    if (event.kind != Kind::kKernel || event.node == kNone || around[event.node] == kNone) continue;
+    size_t& most = longest[around[event.node]];
+    if (most == SIZE_MAX || c.device[most].duration() < event.duration()) most = e;
+  }
+  for (size_t i = 0; i < work.size(); ++i) {
+    if (longest[i] != SIZE_MAX) out.emplace(longest[i], work[i]);
+  }
+  return out;
+}
+
+}  // namespace
+
 DeviceOps device_ops_of(const Capture& c) {
   DeviceOps out;
   std::map<std::pair<std::string, trace::StringId>, DeviceOp> by_name;
   std::map<int32_t, Ranges> busy;
-  for (const DeviceEvent& event : c.device) {
+  const auto work = work_of_events(c);
+  for (size_t e = 0; e < c.device.size(); ++e) {
+    const DeviceEvent& event = c.device[e];
     append(busy[event.device], {event.begin, event.end});
     std::string owner = c.owner_of(event);
     DeviceOp& op = by_name[{owner, c.trace.label(event.slice).name}];
@@ -200,6 +234,13 @@ DeviceOps device_ops_of(const Capture& c) {
     op.time_ps += event.duration();
     op.self_ps += event.duration();
     op.min_ps = std::min(op.min_ps, event.duration());
+    if (const auto known = work.find(e); known != work.end()) {
+      op.flops += known->second.flops;
+      op.model_flops += known->second.flops;
+      op.bytes += known->second.bytes;
+      op.hbm_bytes += known->second.bytes;
+      op.flops_estimated = true;
+    }
   }
   for (auto& [key, op] : by_name) out.ops.push_back(std::move(op));
   out.devices = static_cast<uint32_t>(busy.size());
@@ -264,6 +305,7 @@ Machine machine_of(const Capture& c) {
   machine.device_type = info->name;
   machine.multiprocessors = info->multiprocessors;
   machine.memory_bytes = info->memory_bytes;
+  machine.peaks = data_sheet_peaks(info->name);
   if (!c.is_rocm) {
     machine.compute_major = info->major;
     machine.compute_minor = info->minor;

@@ -123,10 +123,52 @@ class Reader {
         }
       }
     }
-    if (has("TARGET_INFO_GPU")) {
-      if (auto rows = rows_of("TARGET_INFO_GPU", {"id", "name"}); rows) {
-        while (rows->next()) gpu_names_[rows->integer(0)] = rows->text(1);
+    read_gpus();
+  }
+
+  // Only those that ran something: a machine has eight of which the program used one.
+  std::set<int64_t> used_gpus() {
+    std::set<int64_t> used;
+    for (const std::string_view table : {kKernels, kCopies, kSets}) {
+      if (!has(table)) continue;
+      const auto columns = file_.columns(table);
+      if (!columns || !columns->contains("deviceId")) continue;
+      auto rows =
+          file_.query(fmt::format("SELECT DISTINCT deviceId FROM {} LIMIT {}", table, kMostTracks));
+      while (rows && rows->next()) used.insert(rows->integer(0));
+    }
+    return used;
+  }
+  // What the tools ask of a device, by the names that other captures have for it.
+  void read_gpus() {
+    if (!has("TARGET_INFO_GPU")) return;
+    static constexpr std::string_view kKeys[] = {"compute_cap_major", "compute_cap_minor",
+                                                 "core_count",        "clock_rate",
+                                                 "memory_size",       "memory_bandwidth"};
+    constexpr size_t kFirst = 3, kClock = 3;
+    auto rows =
+        rows_of("TARGET_INFO_GPU", {"id", "name", "cuDevice", "computeMajor", "computeMinor",
+                                    "smCount", "clockRate", "totalMemory", "memoryBandwidth"});
+    if (!rows) return;
+    const std::set<int64_t> used = used_gpus();
+    while (rows->next() && gpu_names_.size() < kMostTracks) {
+      // Kernels name CUDA's number of a device, metrics that of Nsight.
+      const int64_t id = rows->is_null(2) ? rows->integer(0) : rows->integer(2);
+      gpu_names_[id] = rows->text(1);
+      if (!used.contains(id)) continue;
+      std::vector<trace::Arg> args{
+          {builder_.key("device_vendor"), {trace::ArgType::kText, builder_.string("Nvidia")}},
+          {builder_.key("gpu_device_name"),
+           {trace::ArgType::kText, builder_.string(rows->text(1))}}};
+      for (size_t i = 0; i < std::size(kKeys); ++i) {
+        const auto column = static_cast<int>(kFirst + i);
+        int64_t value = rows->is_null(column) ? 0 : rows->integer(column);
+        if (i == kClock) value /= 1000;  // Hz; elsewhere it is kHz
+        if (!rows->is_null(column) && value >= 0)
+          args.push_back(
+              {builder_.key(kKeys[i]), {trace::ArgType::kInt, static_cast<uint64_t>(value)}});
       }
+      builder_.edit(gpu(id)).args = builder_.add_args(args);
     }
   }
   void read_start() {
@@ -167,11 +209,12 @@ class Reader {
   TrackId gpu(int64_t device) {
     const auto [found, is_new] = gpus_.emplace(device, trace::kNone);
     if (is_new) {
+      // Named as every device is, so that all tools know it for one; people see its own name.
       const auto name = gpu_names_.find(device);
-      found->second = builder_.process(name == gpu_names_.end()
-                                           ? fmt::format("GPU {}", device)
-                                           : fmt::format("GPU {} {}", device, name->second),
-                                       device);
+      found->second = builder_.process(fmt::format("/device:GPU:{}", device), device);
+      builder_.edit(found->second).display_name = builder_.string(
+          name == gpu_names_.end() ? fmt::format("GPU {}", device)
+                                   : fmt::format("GPU {} {}", device, name->second));
     }
     return found->second;
   }
@@ -284,6 +327,13 @@ class Reader {
         builder_.arg("shared memory",
                      static_cast<int64_t>(static_cast<uint64_t>(rows.integer(15)) +
                                           static_cast<uint64_t>(rows.integer(16))));
+      if (!rows.is_null(8) && !rows.is_null(11))
+        builder_.arg("kernel_details",
+                     fmt::format("regs:{} static_shared:{} dynamic_shared:{} grid:{},{},{} "
+                                 "block:{},{},{}",
+                                 rows.integer(14), rows.integer(15), rows.integer(16),
+                                 rows.integer(8), rows.integer(9), rows.integer(10),
+                                 rows.integer(11), rows.integer(12), rows.integer(13)));
       tie(rows, 5, 4, s);
     }
     end_of(kKernels, rows);
