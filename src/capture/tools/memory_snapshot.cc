@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <cmath>
+#include <cstdlib>
 
 #include "capture/analysis/analysis.h"
 #include "capture/analysis/memory/snapshot.h"
@@ -22,6 +24,7 @@ constexpr size_t kBands = 200;       // single allocations that are drawn
 constexpr size_t kStackRows = 1000;  // rows of a table
 constexpr size_t kBlockRows = 4000;
 constexpr size_t kMostFlameNodes = 4000;
+constexpr size_t kMomentSegments = 60, kMomentBlocks = 4000;
 
 double ms(int64_t ps) { return static_cast<double>(ps) / 1e9; }
 double megabytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
@@ -310,6 +313,50 @@ void add_segments(Report& report, const trace::Trace& trace, const Device& devic
   }
 }
 
+// Segments and what lay in them at a moment: the peak, or the one that is asked for (time_ms).
+Json moment_json(const trace::Trace& trace, const Device& device, const Options& options) {
+  const std::string asked(options.parameter("time_ms"));
+  int64_t time = device.peak_ps;
+  if (const double ms = std::strtod(asked.c_str(), nullptr);
+      !asked.empty() && std::isfinite(ms) && std::abs(ms) < 1e9)
+    time = device.begin_ps + static_cast<int64_t>(ms * 1e9);
+  time = std::clamp(time, device.begin_ps, device.end_ps);
+  const Moment moment = moment_of(device, time);
+  Json segments = Json::array(), blocks = Json::array();
+  const size_t shown = std::min(moment.segments.size(), kMomentSegments);
+  std::vector<std::pair<uint64_t, size_t>> by_address;  // of those that are shown
+  for (size_t i = 0; i < shown; ++i) {
+    Json one;
+    one.set("address", fmt::format("0x{:x}", moment.segments[i].address));
+    one.set("bytes", moment.segments[i].bytes);
+    segments.push(std::move(one));
+    by_address.emplace_back(moment.segments[i].address, i);
+  }
+  std::sort(by_address.begin(), by_address.end());
+  size_t drawn = 0;
+  for (const Allocation* one : moment.allocations) {
+    const auto after =
+        std::upper_bound(by_address.begin(), by_address.end(), std::pair{one->address, SIZE_MAX});
+    if (after == by_address.begin() || drawn >= kMomentBlocks) continue;
+    const auto [address, index] = *std::prev(after);
+    if (one->address - address >= static_cast<uint64_t>(moment.segments[index].bytes)) continue;
+    Json block;
+    block.set("segment", static_cast<int64_t>(index));
+    block.set("offset", static_cast<int64_t>(one->address - address));
+    block.set("bytes", one->bytes);
+    block.set("site", site_name(trace, one->stack));
+    blocks.push(std::move(block));
+    ++drawn;
+  }
+  Json out;
+  out.set("time_ms", ms(time - device.begin_ps));
+  out.set("is_peak", time == device.peak_ps);
+  out.set("more_segments", static_cast<int64_t>(moment.segments.size() - shown));
+  out.set("segments", std::move(segments));
+  out.set("blocks", std::move(blocks));
+  return out;
+}
+
 void add_failures(Report& report, const trace::Trace& trace, const Device& device) {
   if (device.failures.empty()) return;
   Table& table = report.table("failures", "Out of memory");
@@ -388,7 +435,7 @@ Result<Report> run(const Session& session, const Options& options) {
   report.figure("allocated", "In the snapshot", chosen.allocated, "bytes");
   if (!chosen.segments.empty()) {
     report.figure("reserved", "Reserved", chosen.reserved, "bytes");
-    report.figure("fragmentation", "Free memory in crumbs", 100 * chosen.fragmentation(), "%",
+    report.figure("fragmentation", "Fragmented free memory", 100 * chosen.fragmentation(), "%",
                   "free reserved memory");
   }
   report.findings.push_back(sentence(trace, chosen, sites));
@@ -398,7 +445,11 @@ Result<Report> run(const Session& session, const Options& options) {
   add_segments(report, trace, chosen);
   if (devices.rows.size() > 1) report.tables.push_back(std::move(devices));
   Json document;
-  if (chosen.has_history) document.set("bands", bands_of(trace, chosen));
+  if (chosen.has_history) {
+    document.set("bands", bands_of(trace, chosen));
+    if (!chosen.segments.empty() || !chosen.segment_changes.empty())
+      document.set("moment", moment_json(trace, chosen, options));
+  }
   document.set("flame", flame_of(trace, sites));
   report.document = std::move(document);
   for (const trace::Diagnostic& d : trace.diagnostics())

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <map>
 
 namespace sonde::capture::memory {
 namespace {
@@ -113,8 +114,10 @@ class History {
       }
     } else if (action == "segment_alloc" || action == "segment_map") {
       reserved_ += bytes;
+      device_.segment_changes.push_back({time, address, bytes, true});
     } else if (action == "segment_free" || action == "segment_unmap") {
       reserved_ -= bytes;
+      device_.segment_changes.push_back({time, address, bytes, false});
     } else if (action == "oom") {
       device_.failures.push_back(
           {time, bytes, size_of(trace_, s, keys_.device_free), stack_of(trace_, s, keys_.stack)});
@@ -192,6 +195,45 @@ double Device::fragmentation() const {
     largest = std::max(largest, block.bytes);
   }
   return free == 0 ? 0 : 1 - static_cast<double>(largest) / static_cast<double>(free);
+}
+
+Moment moment_of(const Device& device, int64_t time_ps) {
+  Moment out;
+  out.time_ps = time_ps;
+  // From the end back: what was taken later was not there, what was given back later still was.
+  std::map<uint64_t, int64_t> areas;
+  for (const Segment& segment : device.segments) areas[segment.address] = segment.bytes;
+  for (auto change = device.segment_changes.rbegin();
+       change != device.segment_changes.rend() && change->time_ps > time_ps; ++change) {
+    if (!change->is_taken) {
+      areas[change->address] = change->bytes;
+      continue;
+    }
+    // A part of a segment that grows is taken away at its end.
+    auto area = areas.upper_bound(change->address);
+    if (area == areas.begin()) continue;
+    --area;
+    const uint64_t before = change->address - area->first;
+    if (before >= static_cast<uint64_t>(area->second)) continue;
+    const int64_t behind = area->second - static_cast<int64_t>(before) - change->bytes;
+    if (behind > 0) areas[change->address + static_cast<uint64_t>(change->bytes)] = behind;
+    if (before == 0) {
+      areas.erase(area);
+    } else {
+      area->second = static_cast<int64_t>(before);
+    }
+  }
+  for (const auto& [address, bytes] : areas) out.segments.push_back({address, bytes});
+  std::stable_sort(out.segments.begin(), out.segments.end(),
+                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  for (const Allocation& one : device.allocations) {
+    if (one.begin_ps <= time_ps && (one.end_ps > time_ps || one.is_alive))
+      out.allocations.push_back(&one);
+  }
+  std::stable_sort(
+      out.allocations.begin(), out.allocations.end(),
+      [](const Allocation* a, const Allocation* b) { return a->address < b->address; });
+  return out;
 }
 
 std::vector<Device> devices_of(const Trace& trace) {

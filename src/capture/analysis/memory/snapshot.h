@@ -42,6 +42,14 @@ struct Segment {
   bool is_expandable = false;
 };
 
+// Memory that the allocator took from the device, or gave back.
+struct SegmentChange {
+  int64_t time_ps = 0;
+  uint64_t address = 0;
+  int64_t bytes = 0;
+  bool is_taken = false;
+};
+
 struct OutOfMemory {
   int64_t time_ps = 0, asked = 0, free = 0;
   trace::StringId stack = trace::kNone;
@@ -54,6 +62,7 @@ struct Device {
   std::vector<Point> curve;             // after each event that changed something
   std::vector<Block> blocks;
   std::vector<Segment> segments;
+  std::vector<SegmentChange> segment_changes;  // by time
   std::vector<OutOfMemory> failures;
   int64_t begin_ps = 0, end_ps = 0;
   int64_t peak_bytes = 0, peak_ps = 0;
@@ -63,6 +72,18 @@ struct Device {
   // one piece, nearly 1 when it is crumbs.
   double fragmentation() const;
 };
+
+// Where everything lay at a moment of the history.
+struct Moment {
+  struct Area {
+    uint64_t address = 0;
+    int64_t bytes = 0;
+  };
+  int64_t time_ps = 0;
+  std::vector<Area> segments;                  // largest first
+  std::vector<const Allocation*> allocations;  // by address
+};
+Moment moment_of(const Device& device, int64_t time_ps);
 
 // Linear in the events; devices as the file has them.
 std::vector<Device> devices_of(const trace::Trace& trace);

@@ -19,14 +19,33 @@ export interface Call {
   readonly bytes: number;
 }
 
+/** Where everything lay at one time. */
+export interface Moment {
+  readonly time_ms: number;
+  readonly is_peak: boolean;
+  readonly more_segments: number;
+  readonly segments: readonly {readonly address: string; readonly bytes: number}[];
+  readonly blocks: readonly {
+    readonly segment: number;
+    readonly offset: number;
+    readonly bytes: number;
+    readonly site: string;
+  }[];
+}
+
 export interface Snapshot {
   readonly bands: readonly Band[];
   readonly flame: readonly Call[];
+  readonly moment?: Moment;
 }
 
 export function snapshotOf(report: Report): Snapshot {
   const document = (report.document ?? {}) as Partial<Snapshot>;
-  return {bands: document.bands ?? [], flame: document.flame ?? []};
+  return {
+    bands: document.bands ?? [],
+    flame: document.flame ?? [],
+    ...(document.moment === undefined ? {} : {moment: document.moment}),
+  };
 }
 
 /** Where a band lies at a time; null before and after it. */
