@@ -120,7 +120,7 @@ test("profile table: a row and the table are copied; long names are cut in the m
       (await page.evaluate(() => navigator.clipboard.readText())).split(
         "\t",
       )[0],
-    "1",
+    found.rows[0][column(found, "kernel_name")],
     "the row in the clipboard",
   );
   await table.getByRole("button", { name: "Download as CSV" }).click();

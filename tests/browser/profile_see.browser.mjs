@@ -127,7 +127,10 @@ for (const dark of [false, true])
     await timeline.waitFor();
     await region(page, 'Memory at the peak by call').waitFor();
     await region(page, 'Segments and their holes').waitFor();
-    await timeline.getByRole('radio', {name: 'allocation'}).or(timeline.getByRole('button', {name: 'allocation'})).click();
+    await timeline
+      .getByRole('radio', {name: 'Single allocations'})
+      .or(timeline.getByRole('button', {name: 'Single allocations'}))
+      .click();
     // A click on a band shows who allocated it.
     const box = await timeline.locator('canvas').boundingBox();
     await page.mouse.move(box.x + 70, box.y + box.height - 30);
@@ -136,3 +139,39 @@ for (const dark of [false, true])
     check((await region(page, 'Selected allocation').innerText()).includes('train.py'), 'its stack');
     equal(await axe(page), [], 'accessible');
   }, {dark});
+
+test('see: the segments of a moment follow a click on the curve', async ({page, open}) => {
+  await tool(open, page, SNAPSHOT, 'memory_snapshot');
+  const segments = region(page, 'Segments and their holes');
+  const used = async () => plain(await segments.locator('h2').innerText());
+  const [peak, end] = await Promise.all(
+    ['', '&time_ms=1000000'].map(more => report(logdir(), SNAPSHOT, 'memory_snapshot', more)),
+  );
+  const held = found => found.document.moment.blocks.reduce((sum, block) => sum + block.bytes, 0) / 2 ** 20;
+  check(held(peak) !== held(end), 'the peak and the end differ');
+  await eventually(async () => (await used()).includes(`${held(peak)} MiB of 512 MiB`), true, 'first the peak');
+  const box = await region(page, 'Memory over time').locator('canvas').boundingBox();
+  await page.mouse.move(box.x + box.width - 14, box.y + 60);
+  await page.mouse.click(box.x + box.width - 14, box.y + 60);
+  await eventually(async () => typeof stateOf(page).ask?.time_ms, 'string', 'the moment is in the link');
+  await eventually(async () => (await used()).includes(`${held(end)}.0 MiB of 512 MiB`), true, 'then what was clicked');
+  // What the last row of the curve holds is what the snapshot holds: the two views agree.
+  await segments.getByRole('radio', {name: 'In the snapshot'}).or(segments.getByRole('button', {name: 'In the snapshot'})).click();
+  await eventually(async () => (await used()).includes(`${held(end)}.0 MiB of 512 MiB`), true, 'as the snapshot');
+});
+
+test('see: kernels by short names, their time beside them, the whole name on request', async ({page, open}) => {
+  await tool(open, page, GPU, 'kernel_stats');
+  const kernels = rowsOf(await report(logdir(), GPU, 'kernel_stats'), 'kernels');
+  const long = kernels.find(row => row.kernel_name.includes('<'));
+  check(long !== undefined, 'a kernel of a template');
+  const table = page.locator('[data-table=kernels]');
+  const heads = (await table.locator('thead th').allInnerTexts()).map(plain);
+  check(heads.findIndex(head => head.startsWith('Total')) < 5, `the time is in sight: ${heads.join(', ')}`);
+  const shown = async () => (await table.locator('tbody tr:not(.pad) td:first-child').allInnerTexts()).map(plain);
+  check(!(await shown()).some(name => /<|^void /.test(name)), (await shown()).join(' | '));
+  check((await table.locator(`td[title="${long.kernel_name}"]`).count()) > 0, 'the whole name is the tooltip');
+  await table.getByRole('button', {name: 'Columns'}).click();
+  await page.getByRole('menuitemcheckbox', {name: 'Template arguments'}).click();
+  await eventually(async () => (await shown()).some(name => name.startsWith('void ')), true, 'with template arguments');
+});

@@ -229,6 +229,14 @@ def test_export_of_nsight_systems(tmp_path):
     assert names["step"] == 4 and names["cudaLaunchKernel"] == 20 and names["Memcpy HtoD"] == 4
     kinds = {part["kind"] for part in check_path(report(path, "critical_path"))}
     assert {"Host", "Launch", "Kernel"} <= kinds
+    kernels = rows(report(path, "kernel_stats"), "kernels")
+    assert sum(row["occurrences"] for row in kernels) == 20
+    for row in kernels:
+        assert (row["registers_per_thread"], row["shmem_bytes"], row["grid_dim"], row["block_dim"]) == (32, 1024, "16,1,1", "256,1,1")
+        assert row["theoretical_occupancy"] == 100
+    environment = next(t for t in report(path, "overview_page")["tables"] if t["id"] == "run_environment")["properties"]
+    assert environment["device_type"] == "Nvidia GPU (Ampere)"
+    assert environment["device_core_count"] == "1", "a GPU that ran nothing is none of the program's"
     assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["made.sqlite"], "nothing is written"
 
 
@@ -285,3 +293,94 @@ def test_occupancy_names_what_limits_a_kernel():
             continue
         assert 0 < row["theoretical_occupancy"] <= 100
         assert bool(row["occupancy_limiter"]) == (row["theoretical_occupancy"] < 100)
+
+
+def test_launch_shapes_of_a_file_with_a_number_on_each_line(tmp_path):
+    args = {"grid": [64, 1, 1], "block": [128, 1, 1], "registers per thread": 32, "shared memory": 0, "device": 0, "stream": 7}
+    capture = {"schemaVersion": 1,
+               "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108}],
+               "traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 10, "dur": 5, "args": args}]}
+    for indent in (None, 2):
+        path = tmp_path / f"{indent}.pt.trace.json"
+        path.write_text(json.dumps(capture, indent=indent))
+        kernel = rows(report(path, "kernel_stats"), "kernels")[0]
+        assert (kernel["grid_dim"], kernel["block_dim"], kernel["theoretical_occupancy"]) == ("64,1,1", "128,1,1", 100), indent
+
+
+# --- how much of the device's arithmetic the model uses ---
+
+
+def matrix_products(path, *, shapes=True, device="NVIDIA A100-SXM4-40GB", step_ms=2.0, extra_us=0.0):
+    """One step with three products of 1024³ in 16 bits, and perhaps a kernel on Tensor Cores that says nothing."""
+    events = [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 1000, "dur": step_ms * 1000}]
+
+    def call(i, name, dims, us):
+        at = 1100 + 200 * i
+        args = {"External id": i, "Input Dims": dims, "Input type": ["c10::BFloat16"] * len(dims)} if dims else {"External id": i}
+        events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": at, "dur": 50, "args": args})
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": at + 10, "dur": 5,
+                       "args": {"correlation": 100 + i, "External id": i}})
+        events.append({"ph": "X", "cat": "kernel", "name": "ampere_bf16_s16816gemm_bf16_128x128", "pid": 0, "tid": 7, "ts": at + 20,
+                       "dur": us, "args": {"correlation": 100 + i, "External id": i, "device": 0, "stream": 7}})
+
+    for i in range(3):
+        call(i, "aten::mm", [[1024, 1024], [1024, 1024]] if shapes else None, 20)
+    if extra_us:
+        call(3, "my::product", None, extra_us)
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events, "deviceProperties": [
+        {"id": 0, "name": device, "computeMajor": 8, "computeMinor": 0, "numSms": 108}]}))
+    return path
+
+
+def figures(r):
+    return {f["id"]: f["value"] for f in r["figures"]}
+
+
+def test_model_flops_utilisation_is_arithmetic_over_peak_and_time(tmp_path):
+    r = report(matrix_products(tmp_path / "a.pt.trace.json"), "overview_page")
+    rate = 3 * 2 * 1024**3 / 1e9 / 2e-3
+    assert figure(r, "model_flop_rate") == pytest.approx(rate, rel=1e-6)
+    assert figure(r, "mfu") == pytest.approx(100 * rate / 312_000, rel=1e-6)
+    roof = rows(report(tmp_path / "a.pt.trace.json", "roofline_model"), "roofline")
+    product = next(row for row in roof if row["category"] == "aten::mm")
+    assert product["measured_flop_rate"] == pytest.approx(3 * 2 * 1024**3 / 1e9 / 60e-6, rel=1e-6)
+    assert product["hbm_operational_intensity"] == pytest.approx(2 * 1024**3 / (3 * 1024**2 * 2), rel=1e-6)
+
+
+@pytest.mark.parametrize("unknown", [{"shapes": False}, {"device": "Some GPU"}, {"extra_us": 50.0}])
+def test_no_utilisation_where_arithmetic_or_peak_is_not_known(tmp_path, unknown):
+    r = report(matrix_products(tmp_path / "a.pt.trace.json", **unknown), "overview_page")
+    assert "mfu" not in figures(r)
+
+
+def test_utilisation_of_a_compiled_program_is_that_of_its_roofline():
+    path = DATA / "made_gpu.xplane.pb.gz"
+    program = next(row for row in rows(report(path, "roofline_model"), "roofline") if row["category"] == "Program")
+    found = figures(report(path, "overview_page"))
+    if program["measured_flop_rate"] > 0:
+        assert found["mfu"] == pytest.approx(100 * program["compute_efficiency"], rel=1e-6)
+    else:
+        assert "mfu" not in found
+
+
+# --- where memory lay at a moment ---
+
+
+def moment(path, *more):
+    return report(path, "memory_snapshot", *more)["document"]["moment"]
+
+
+def test_segments_at_a_moment_hold_what_was_allocated_then(tmp_path):
+    path = made("make_memory_snapshot.py", tmp_path / "memory.pickle")
+    r = report(path, "memory_snapshot")
+    peak = moment(path)
+    assert peak["is_peak"] and sum(block["bytes"] for block in peak["blocks"]) == figure(r, "peak")
+    for block in peak["blocks"]:
+        assert block["offset"] >= 0
+        assert block["offset"] + block["bytes"] <= peak["segments"][block["segment"]]["bytes"]
+    for at in ("0", "30", "1e9", "nonsense"):
+        now = moment(path, "--param", f"time_ms={at}")
+        held = [b for b in r["document"]["bands"] if b["begin_ms"] <= now["time_ms"] and (b["alive"] or b["end_ms"] > now["time_ms"])]
+        assert sum(b["bytes"] for b in now["blocks"]) == sum(b["bytes"] for b in held), at
+    end = moment(path, "--param", "time_ms=1e6")
+    assert sum(b["bytes"] for b in end["blocks"]) == figure(r, "allocated")

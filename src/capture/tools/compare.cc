@@ -115,7 +115,8 @@ Report compare(const Session& before_session, const Session& now_session) {
   if (per_step) {
     report.figure("change", "Change", 100 * (now.step_ms - before.step_ms) / before.step_ms, "%",
                   "before");
-    report.figure("speedup", "Faster by a factor of", ratio(before.step_ms, now.step_ms));
+    const double factor = ratio(before.step_ms, now.step_ms);
+    report.figure("speedup", factor >= 1 ? "Times as fast" : "Speed, as a factor", factor);
   }
   const Change noise = change_of(before.steps_ms, now.steps_ms);
   if (per_step && noise.has_interval) {

@@ -145,6 +145,7 @@ Result<Report> graph_viewer(const Session& session, const Options& options) {
                               "use JAX, or tf.function(jit_compile=True)"});
     return report;
   }
+  report.figure("module", "Program", module->display_name);
   const std::string_view type = options.parameter("type", "short_txt");
   if (type == "pb") {
     report.text = as_text(module->proto);

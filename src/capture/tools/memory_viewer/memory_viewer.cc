@@ -371,6 +371,6 @@ Result<Report> run(const Session& session, const Options& options) {
 }  // namespace
 
 extern const Tool kMemoryViewer;
-const Tool kMemoryViewer{"memory_viewer", "Memory of a compiled program", run, what_is_missing};
+const Tool kMemoryViewer{"memory_viewer", "Compiled-program memory", run, what_is_missing};
 
 }  // namespace sonde::capture

@@ -7,6 +7,10 @@ test('figures carry the unit that fits', () => {
   expect(figureText(null)).toBe('—');
   expect(figureText(0.25, 'fraction')).toBe('25\u202f%');
   expect(figureText('A100')).toBe('A100');
+  expect(figureText(1_307_000, 'GFLOP/s')).toBe('1307\u202fTFLOP/s');
+  expect(figureText(45_000_000, 'GFLOP/s')).toBe('45\u202fPFLOP/s');
+  expect(figureText(0.02, 'GFLOP/s')).toBe('20\u202fMFLOP/s');
+  expect(figureText(3352, 'GB/s')).toBe('3352\u202fGB/s');
 });
 
 test('sizes of any unit and sign read alike', () => {
@@ -22,6 +26,12 @@ test('sizes of any unit and sign read alike', () => {
 test('cells, changes and order', () => {
   expect(cellText(true)).toBe('yes');
   expect(cellText(12)).toBe('12');
+  expect(cellText(-100)).toBe('\u2212100');
+  expect([cellText(0.00093, 'ms'), cellText(4.97e-7, 'ms'), cellText(0.0123, 'ms')]).toEqual([
+    '0.000930',
+    '0.000000497',
+    '0.0123',
+  ]);
   expect(changeText(110, 100)).toBe('+10.0\u202f%');
   expect(changeText('a', 1)).toBe('');
   expect([changeText(0, 0), changeText(3, 0), changeText(NaN, 1)]).toEqual(['±0.0\u202f%', 'profile.was', '']);

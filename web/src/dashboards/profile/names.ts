@@ -18,7 +18,7 @@ export function withoutTemplates(name: string): string {
 export const hasTemplates = (name: string): boolean => /\w<.*>/.test(name) && withoutTemplates(name) !== name;
 
 /** Beginning and end of a long name, which tell most of it apart. */
-export const shortName = (name: string): string => middleEllipsis(name, 42);
+export const shortName = (name: string): string => middleEllipsis(name, 36);
 
 export interface Place {
   readonly path: string;
@@ -38,6 +38,9 @@ export function placeOf(text: string): Place | null {
 /** The words of a C++ signature that tell kernels apart: without return type, namespaces, template arguments and
  *  parameters; a functor among the arguments stays, since it says what the kernel computes. Other names stay as they are. */
 export function kernelName(name: string): string {
+  // Tensile: transposes, types and the tile stand among fifty settings.
+  const [, product, types, tile] = /^(Cijk_[A-Za-z]+_[A-Za-z]+)_([A-Z0-9]+)_[^]*?_(MT\d+x\d+x\d+)/.exec(name) ?? [];
+  if (product !== undefined) return `${product} · ${types} · ${tile}`;
   if (!/^void |\w<[^]*>|\w::[^]*\w\([^]*\)$/.test(name) || name.startsWith('<')) return name;
   const plain = name.replace(/^void /, '').replaceAll('(anonymous namespace)::', '');
   const words =
@@ -49,9 +52,18 @@ export function kernelName(name: string): string {
       ?.split('::') ?? [];
   const last = words.at(-1) ?? '';
   if (!/^\w{2}/.test(last)) return name;
+  const isPlain = /^(device_)?kernel\d*$/i.test(last); // says nothing: the type that it is made for does
+  const argument = /<\s*(?:\w+::)*(\w{8,})/.exec(plain)?.[1];
+  if (isPlain) return argument ?? words.slice(-2).join('::');
   const inner = /<[^]*?\b(\w*(?:Functor|functor|_op|Ops?)\w*)/.exec(name)?.[1];
   if (inner !== undefined && inner !== last) return `${last} · ${inner}`;
-  if (!/^kernel$/i.test(last)) return last;
-  const argument = /<\s*(?:\w+::)*(\w{8,})/.exec(plain)?.[1];
-  return argument === undefined ? words.slice(-2).join('::') : `${last} · ${argument}`;
+  return last;
+}
+
+/** A name as a table or a chart shows it: `operator/kernel` with the kernel's short name, `a:a` once. */
+export function readableName(name: string): string {
+  const [, twice] = /^(.+):\1$/.exec(name) ?? [];
+  if (twice !== undefined) return twice;
+  const [, operator, kernel] = /^(\w+::[\w.]+)\/([^]+)$/.exec(name) ?? [];
+  return operator !== undefined && kernel !== undefined ? `${operator} / ${kernelName(kernel)}` : kernelName(name);
 }

@@ -65,6 +65,7 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/compil/i, 'compile'],
   [/output|outfeed/i, 'output'],
   [/copy|memcpy|memset|device.to.device|transfer/i, 'copy'],
+  [/busy/i, 'busy'],
   [/idle|other|unknown|free/i, 'idle'],
   [/compute|kernel|device/i, 'compute'],
   [/host|cpu/i, 'host'],
@@ -74,6 +75,7 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
 export function partToken(label: string, i: number): string {
   if (/host.compute|cpu/i.test(label)) return '--cat-host';
   const kind = KINDS.find(([word]) => word.test(label))?.[1];
+  if (kind === 'busy') return '--run-4';
   return kind === undefined ? `--run-${(i % 24) + 1}` : `--cat-${kind}`;
 }
 
