@@ -46,13 +46,15 @@ PATH is a capture file, a session folder, or a log directory (its newest session
                      within the noise of its steps (95 % bootstrap interval of the mean step)
 )";
 
+constexpr double kMaxSlowdownPercent = 5;
+
 struct Arguments {
   std::vector<std::string> paths;
   std::string tool = "overview_page", format = "text", table, capture;
   std::optional<std::string> sql;
   capture::Options options;
   bool compares = false, help = false;
-  double max_slowdown_percent = 5;
+  std::optional<double> max_slowdown_percent;
   size_t rows = 15;
   uint32_t span = 0;
 };
@@ -93,7 +95,7 @@ Result<Arguments> parse(const Args& args) {
     } else if (takes("--rows")) {
       out.rows = static_cast<size_t>(std::max(0L, std::atol(std::string(value).c_str())));
     } else if (takes("--max-slowdown") || takes("--max_slowdown")) {
-      double& percent = out.max_slowdown_percent;
+      double& percent = out.max_slowdown_percent.emplace(0);
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), percent);
       if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(percent) ||
           percent < 0)
@@ -115,6 +117,8 @@ Result<Arguments> parse(const Args& args) {
     }
     if (lacks_value) return fail(Code::kInvalid, fmt::format("{} takes a value", word));
   }
+  if (out.max_slowdown_percent && !out.compares)
+    return fail(Code::kInvalid, "--max-slowdown belongs to --compare A B");
   if (out.format != "text" && out.format != "json" && out.format != "csv" &&
       out.format != "neutral" && out.format != "xprof")
     return fail(Code::kInvalid,
@@ -241,7 +245,8 @@ int profile_command(const Args& args) {
     const auto slower = capture::slowdown(*before->session, *now->session);
     if (!slower)
       return failed("profile: a capture has no steps, so whether it is slower cannot be told", 2);
-    if (100 * slower->share <= arguments->max_slowdown_percent) return 0;
+    if (100 * slower->share <= arguments->max_slowdown_percent.value_or(kMaxSlowdownPercent))
+      return 0;
     if (slower->is_noise())
       return failed(
           fmt::format("profile: {:+.1f}% is within the noise of these steps ({:+.1f} to {:+.1f}%), "

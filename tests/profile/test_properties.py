@@ -108,6 +108,10 @@ def test_a_capture(path):
     if re.search(r"(highly|moderately) input-bound", statement):
         assert waits or made or figures.get("steps", 0) < 3, statement
 
+    # Nothing computes faster than its peak.
+    if "mfu" in figures:
+        assert 0 <= figures["mfu"] <= 100 and figures["model_flop_rate"] >= 0
+
     # Changes that can be made here.
     names = {f.name for f in ([path] if path.is_file() else path.rglob("*"))}
     kind = "pytorch" if any("pt.trace" in n for n in names) else "jax" if "jax" in path.name else "tensorflow" if "tf" in path.name else ""

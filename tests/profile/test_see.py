@@ -276,6 +276,11 @@ def test_a_difference_within_the_noise_is_told_as_none(tmp_path):
     assert sonde("--compare", noisy, also, "--max-slowdown", "30").returncode == 0
 
 
+def test_a_gate_without_a_comparison_is_an_error(tmp_path):
+    run = sonde(loop(tmp_path / "a.pt.trace.json", [10, 10, 10]), "--max-slowdown", "5")
+    assert run.returncode == 2 and "--compare" in run.stderr
+
+
 def test_a_difference_beyond_the_noise_fails_the_gate(tmp_path):
     fast = loop(tmp_path / "a.pt.trace.json", [10, 10.1, 9.9, 10, 10.1, 10])
     slow = loop(tmp_path / "b.pt.trace.json", [11, 11.1, 10.9, 11, 11.1, 11])

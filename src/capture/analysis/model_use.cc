@@ -65,6 +65,7 @@ bool add_worker(const pytorch::Capture& c, const Machine& machine, bool& in_tens
   }
   double known = 0, unknown = 0, single = 0, single_tensor = 0;
   for (const pytorch::DeviceEvent& event : c.device) {
+    if (event.launch == pytorch::kNone) continue;  // of a step before the capture
     const bool has_node = event.node != pytorch::kNone;
     const uint32_t entry = has_node ? counted[event.node] : pytorch::kNone;
     const auto ps = static_cast<double>(event.duration());
