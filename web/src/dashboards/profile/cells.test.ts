@@ -7,6 +7,11 @@ test('figures carry the unit that fits', () => {
   expect(figureText(null)).toBe('—');
   expect(figureText(0.25, 'fraction')).toBe('25\u202f%');
   expect(figureText('A100')).toBe('A100');
+  expect([figureText(3.92e-5, '%'), figureText(0, '%'), cellText(6.6e-9, 'fraction')]).toEqual([
+    '<\u202f0.001\u202f%',
+    '0\u202f%',
+    '<\u202f0.001\u202f%',
+  ]);
   expect(figureText(1_307_000, 'GFLOP/s')).toBe('1307\u202fTFLOP/s');
   expect(figureText(45_000_000, 'GFLOP/s')).toBe('45\u202fPFLOP/s');
   expect(figureText(0.02, 'GFLOP/s')).toBe('20\u202fMFLOP/s');

@@ -28,6 +28,12 @@ export function rateText(value: number, unit: string, most = 10_000): string | n
   return `${formatValue(shown, 4)}\u202f${units[at]}`;
 }
 
+/** A share in per cent; what is next to nothing says so instead of an exponent. */
+function percentText(percent: number): string {
+  const least = 0.001;
+  return percent !== 0 && Math.abs(percent) < least ? `<\u202f${least}\u202f%` : `${formatValue(percent, 3)}\u202f%`;
+}
+
 /** With its unit, adaptive: 45.2 ms, 34.1 GiB, 24.8 %. */
 export function figureText(value: Cell, unit = ''): string {
   if (value === null) return '—';
@@ -38,8 +44,8 @@ export function figureText(value: Cell, unit = ''): string {
   if (unit in BYTES) return formatMemory(number * BYTES[unit]!);
   const rate = rateText(number, unit);
   if (rate !== null) return rate;
-  if (unit === '%') return `${formatValue(number, 3)}\u202f%`;
-  if (unit === 'fraction') return `${formatValue(number * 100, 3)}\u202f%`;
+  if (unit === '%') return percentText(number);
+  if (unit === 'fraction') return percentText(number * 100);
   return unit === ''
     ? Number.isInteger(number) && Math.abs(number) < 1e15
       ? formatCount(number)
@@ -54,7 +60,7 @@ export function cellText(value: Cell, unit = ''): string {
   if (typeof value === 'string') return value;
   if (unit in BYTES) return formatMemory(value * BYTES[unit]!);
   if (unit === 'ps') return formatPicos(value);
-  if (unit === 'fraction') return `${formatValue(value * 100, 3)}\u202f%`;
+  if (unit === 'fraction') return percentText(value * 100);
   if (Math.abs(value) >= 1e4 && Math.abs(value) < 1e15) return formatCount(value);
   // Of a time the zeros are easier to compare down a column than an exponent.
   if (unit in PICOS && value !== 0 && Math.abs(value) < 1e-3 && Math.abs(value) >= 1e-7)
