@@ -18,7 +18,7 @@ export function withoutTemplates(name: string): string {
 export const hasTemplates = (name: string): boolean => /\w<.*>/.test(name) && withoutTemplates(name) !== name;
 
 /** Beginning and end of a long name, which tell most of it apart. */
-export const shortName = (name: string): string => middleEllipsis(name, 36);
+export const shortName = (name: string, letters = 42): string => middleEllipsis(name, letters);
 
 export interface Place {
   readonly path: string;
