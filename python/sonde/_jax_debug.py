@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import collections
 import threading
 from typing import Any
@@ -119,21 +120,35 @@ class Checked:
         self.calls = 0
         self.alerts: list[int] = []
         self._graph = ""
+        self._waiting: tuple[Any, int, Any, Any] | None = None  # whether a call's scalars are finite, and the call
+        atexit.register(self._look)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         out = self._function(*args, **kwargs)
         number, self.calls = self.calls, self.calls + 1
-        if number % self._every:
-            return out
         leaves = [x for x in jax.tree_util.tree_leaves(out) if jax.numpy.issubdtype(jax.numpy.result_type(x), np.floating)]
-        if leaves and not bool(_all_finite(leaves)):
-            self.alerts.append(number)
-            if len(self.alerts) <= MOST_REPLAYS:
-                try:
-                    self._replay(number, args, kwargs)
-                except Exception as error:
-                    self.writer._fail(f"the replay of call {number} failed: {error}")
+        self._look()
+        if number % self._every:  # only scalars (the loss), looked at when the next call is on its way
+            scalars = [x for x in leaves if np.ndim(x) == 0]
+            if scalars:
+                self._waiting = (_all_finite(scalars), number, args, kwargs)
+        elif leaves and not bool(_all_finite(leaves)):
+            self._alert(number, args, kwargs)
         return out
+
+    def _look(self) -> None:
+        """At the call before."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and not bool(waiting[0]):
+            self._alert(*waiting[1:])
+
+    def _alert(self, number: int, args: Any, kwargs: Any) -> None:
+        self.alerts.append(number)
+        if len(self.alerts) <= MOST_REPLAYS:
+            try:
+                self._replay(number, args, kwargs)
+            except Exception as error:
+                self.writer._fail(f"the replay of call {number} failed: {error}")
 
     def record(self, named: Any) -> None:
         """Writes what named arrays hold before this call: parameters, for the map of modules and steps."""

@@ -70,7 +70,7 @@ class _Torch:
         def watched_apply(grads: Any, *args: Any, **kwargs: Any) -> Any:
             if watch._is_replaying:
                 raise Stop
-            if any(is_bad(grad) for grad in grads[:2]):
+            if any(is_bad(grad) for grad in [*grads[:2], *grads[2:][-2:]]):
                 watch._alert(watch.steps, "gradient")
             out = apply(grads, *args, **kwargs)
             watch._end_step()

@@ -10,6 +10,7 @@ import functools
 import linecache
 import os
 import socket
+import struct
 import sys
 import threading
 import time
@@ -17,7 +18,7 @@ import uuid
 import warnings
 
 from . import _sonde
-from ._wire import Message
+from ._wire import Message, varint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +66,23 @@ def user_stack(depth: int = 1) -> tuple[Frame, ...]:
     return tuple(reversed(frames))
 
 
+class Place:
+    """user_stack() of a place that is passed often: walked again only when another line of the user's stands there."""
+
+    def __init__(self) -> None:
+        self._innermost: tuple[Any, int] | None = None
+        self._stack: tuple[Frame, ...] = ()
+
+    def stack(self, depth: int = 1) -> tuple[Frame, ...]:
+        frame: Any = sys._getframe(depth + 1)
+        while frame is not None and not is_own(frame.f_code.co_filename):
+            frame = frame.f_back
+        innermost = None if frame is None else (frame.f_code, frame.f_lineno)
+        if innermost is None or innermost != self._innermost:
+            self._innermost, self._stack = innermost, user_stack(depth + 1)
+        return self._stack
+
+
 class Stats(tuple["Any", ...]):
     """What _sonde.tensor_stats counts: size, -inf, +inf, nan, negative, zero, positive, rms, min, max, mean, subnormal,
     beyond fp16, bf16, fp8, exponents."""
@@ -105,6 +123,7 @@ class DumpWriter:
         self._sources: dict[str, int] = {}
         self._frames: dict[Frame, str] = {}
         self._ops: dict[tuple[str, str], list[int]] = {}
+        self._calls: dict[str, bytes] = {}
         self._tensors = 0
         self._written = 0
         self.max_bytes = max_bytes
@@ -267,10 +286,15 @@ class DumpWriter:
             number = self._rows[key] = self.buffer.op(graph, op, slot, tensor)
         return number
 
-    def execution(self, name: str, graph: str, step: int, stack: Iterable[Frame] = ()) -> None:
+    def execution(self, name: str, graph: str, step: int) -> None:
         """A step as a call of a graph: TensorBoard's timeline shows it."""
         with self._lock:
-            body = Message().text(1, name).text(3, graph).varint(6, FULL_HEALTH)
-            body.bytes(8, self._location(stack))
-            self._add("execution", 9, body, step)
+            rest = self._calls.get(graph)  # the same in every step
+            if rest is None:
+                rest = bytes(Message().text(3, graph).varint(6, FULL_HEALTH).bytes(8, self._location(())))
+                self._calls[graph] = rest
+            text = name.encode()
+            body = b"".join((b"\x0a", varint(len(text)), text, rest))
+            head = struct.pack("<Bd", 9, time.time())
+            self._pending["execution"].append(b"".join((head, b"\x10", varint(step), b"\x4a", varint(len(body)), body)))
 

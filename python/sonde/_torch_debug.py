@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import collections
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -17,8 +18,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from . import _rerun
-from ._tfdbg import DTYPES, DumpWriter, user_stack
+from . import _rerun, _sonde
+from ._tfdbg import DTYPES, DumpWriter, Place, user_stack
 from ._torch_replay import Replay, Stop, storage_of, type_name
 from ._torch_stats import ELEMENTS, PLAIN, any_bad, is_bad, tensor_stats
 
@@ -54,19 +55,6 @@ def _root_of_backward() -> Any:
     return None
 
 
-def _hook_gradient(tensor: torch.Tensor, key: int, hook: Any) -> None:
-    """As register_hook, without the handle that would take it away: most of what that costs."""
-    made_by: Any = tensor.grad_fn
-    hooks = tensor._backward_hooks
-    if hooks is not None:
-        hooks[key] = hook
-    elif hasattr(made_by, "_register_hook_dict"):
-        tensor._backward_hooks = collections.OrderedDict(((key, hook),))
-        made_by._register_hook_dict(tensor)
-    else:
-        tensor.register_hook(hook)
-
-
 class Watch:
     """Made by sonde.debug.watch."""
 
@@ -89,6 +77,7 @@ class Watch:
         folder = str(logdir) if not rank else os.path.join(str(logdir), f"rank{rank}")
         self.writer = DumpWriter(folder, "torch", torch.__version__, rank, max_bytes=max_bytes)
         self._buffer = self.writer.buffer
+        self._buffer.set_elements(ELEMENTS)
         self.every = every
         self.steps = 0
         self.alerts: list[int] = []
@@ -106,14 +95,23 @@ class Watch:
         self._hooks: list[Any] = []
         self._made: dict[int, str] = {}
         self._places: dict[str, Any] = {}  # of modules: where they are called
-        self._last_grad = ""
+        self._native = _sonde.ModuleHooks(
+            self._buffer, torch.Tensor, torch.is_grad_enabled, collections.OrderedDict, every >= RARE
+        )
+        self._module_places: dict[str, _sonde.ModulePlace] = {}
         self._flushed = 0.0
+        self._has_masks = False
+        self._is_skipped = False
+        self._scaler: Any = None  # a weak reference
         self._parameter_rows: dict[str, int] = {}
+        self._parameters: list[tuple[Any, ...]] = []
         self._optimizer = weakref.ref(optimizer) if optimizer is not None else None
         self._has_optimizer = optimizer is not None
+        self._update_place = Place()
         self._update_stack: Any = ()
         self._bad_before = {n for n, p in model.named_parameters() if is_bad(p)}
-        self._sentinels = [p for p in model.parameters() if p.requires_grad][:2]
+        trained = [p for p in model.parameters() if p.requires_grad]
+        self._sentinels = trained[:2] + trained[2:][-2:]
         self._kept = [
             model.register_forward_pre_hook(self._before, with_kwargs=True),
             model.register_forward_hook(self._after),
@@ -144,8 +142,12 @@ class Watch:
             return
         if not self._has_optimizer and self._inputs is not None:
             self._end_step()
+        if self._is_skipped:  # a loss scaler let the update out: the step is done again
+            self._is_skipped = False
+            self._buffer.drop()
         self._inputs = (args, kwargs)
-        self._random = torch.get_rng_state()
+        if self._call is None:
+            self._random = torch.get_rng_state()
         if self.steps % self.every == 0 and not self._hooks:
             self._begin(model)
 
@@ -156,23 +158,47 @@ class Watch:
         for tensor in tree_leaves(out):
             if isinstance(tensor, torch.Tensor) and tensor.requires_grad:
                 found = found if found is not None else tensor
-                if tensor.device.type == "cpu" and self._call is None and is_bad(tensor):
+                if tensor.device.type == "cpu" and self._call is None and self._is_wrong(tensor):
                     self._alert(self.steps, "output")
                     break
         if found is not None:
             self._out = found
             found.register_hook(self._keep_grad)
 
+    def _is_wrong(self, output: torch.Tensor) -> bool:
+        """Infinities that the model writes on purpose were looked at once."""
+        if not is_bad(output):
+            return False
+        return not self._has_masks or bool(output.detach().isnan().any())
+
     def _keep_grad(self, grad: Any) -> None:
         if self._is_replaying:
             return
         self._out_grad = grad
-        if self._call is None and grad.device.type == "cpu" and (is_bad(_root_of_backward()) or is_bad(grad)):
+        if grad.device.type != "cpu":
+            return
+        root = _root_of_backward() if self._call is None else None
+        if is_bad(root):
             self._alert(self.steps, "loss")
+        elif is_bad(grad):
+            if self._is_scaled():
+                self._is_skipped = True  # unless the update comes
+            else:
+                self._alert(self.steps, "loss")
+
+    def _is_scaled(self) -> bool:
+        """A loss scaler is at work: it tries scales that are too large, and skips the update where one was."""
+        if self._scaler is None or self._scaler() is None:
+            found = (x for x in gc.get_objects() if issubclass(type(x), torch.amp.GradScaler) and x.is_enabled())
+            scaler = next(found, None)
+            self._scaler = scaler if scaler is None else weakref.ref(scaler)
+        scaler = self._scaler and self._scaler()
+        return scaler is not None and scaler.get_scale() > 1
 
     def _before_update(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if self._is_replaying:
             raise Stop
+        self._is_skipped = False
         if self._hooks:
             self._record_parameters(optimizer)
         if any(is_bad(p.grad) for p in self._sentinels if p.grad is not None):
@@ -180,7 +206,7 @@ class Watch:
 
     def _after_update(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._is_replaying:
-            self._update_stack = user_stack(2)
+            self._update_stack = self._update_place.stack(1)
             self._end_step()
 
     def _end_step(self) -> None:
@@ -189,7 +215,8 @@ class Watch:
                 hook.remove()
             self._hooks = []
         self._made.clear()
-        self._last_grad = ""
+        self._native.is_on = bool(self._hooks)
+        self._native.last_grad = ""
         self._inputs = self._out = self._out_grad = None
         if len(self._buffer):
             if self._ring is None:
@@ -201,6 +228,7 @@ class Watch:
                 with self._lock:
                     self._ring.append((self.steps, self._buffer.take()))
         self.steps += 1
+        self._native.step = self.steps
 
     def dump(self) -> None:
         """Writes what the ring holds: the last steps before now."""
@@ -217,43 +245,40 @@ class Watch:
     def _begin(self, model: torch.nn.Module) -> None:
         for name, module in model.named_modules():
             self._hooks.append(module.register_forward_hook(self._module_hook(name or "model", type(module).__name__)))
+        self._native.is_on = True
 
     def _module_hook(self, name: str, kind: str) -> Any:
-        row: int | None = None
-        grad_row: int | None = None
-        key = -1 - len(self._hooks)  # of the gradient's hook; torch counts its own from 0 on
+        """The native part counts what it knows; the first step and odd outputs come to Python."""
+        native = self._native
+        place = self._module_places.setdefault(name, _sonde.ModulePlace())
+        place.key = -1 - len(self._hooks)
+        see_output, see_gradient, hook_gradient = native.output, native.gradient, native.hook_gradient
 
         def gradient(grad: torch.Tensor) -> None:
-            nonlocal grad_row
-            if self._is_replaying or not self._hooks:
+            if see_gradient(place, grad):
                 return
-            if grad_row is None:
-                inputs = [f"{self._last_grad}:0"] if self._last_grad else []
-                grad_row = self._op(f"{kind} backward", f"{name}/grad", inputs, self._places.get(name, ()))
-            self._last_grad = f"{name}/grad"
-            self._record(grad_row, grad)
+            if place.grad_row < 0:
+                inputs = [f"{native.last_grad}:0"] if native.last_grad else []
+                place.grad_name = f"{name}/grad"
+                place.grad_row = self._op(f"{kind} backward", place.grad_name, inputs, self._places.get(name, ()))
+            native.last_grad = place.grad_name
+            self._record(place.grad_row, grad)
 
         def hook(module: Any, args: Any, out: Any) -> None:
-            nonlocal row
-            if self._is_replaying or _is_compiling() or not torch.is_grad_enabled():
-                return
-            if row is not None and type(out) is torch.Tensor:  # nearly always
-                self._record(row, out)
-                if out.requires_grad:
-                    _hook_gradient(out, key, gradient)
+            if _is_compiling() or see_output(place, out, gradient) or not torch.is_grad_enabled():
                 return
             leaves = (out,) if isinstance(out, torch.Tensor) else tree_leaves(out)
             first = next((t for t in leaves if isinstance(t, torch.Tensor) and t.is_floating_point()), None)
             if first is None:
                 return
-            if row is None:  # how an op hangs together is written once
+            if place.row < 0:  # how an op hangs together is written once
                 stack = self._places[name] = user_stack(2)
                 known = {made for t in args if isinstance(t, torch.Tensor) and (made := self._made.get(storage_of(t)))}
-                row = self._op(kind, name, [f"{k}:0" for k in sorted(known)], stack)
+                place.row = self._op(kind, name, [f"{k}:0" for k in sorted(known)], stack)
                 self._made[storage_of(first)] = name
-            self._record(row, first)
-            if first.requires_grad:
-                _hook_gradient(first, key, gradient)
+            self._record(place.row, first)
+            if first.requires_grad and not hook_gradient(place, first, gradient):
+                first.register_hook(gradient)
 
         return hook
 
@@ -263,7 +288,7 @@ class Watch:
 
     def _record(self, row: int, tensor: torch.Tensor) -> None:
         histogram = self.every >= RARE
-        if type(tensor) in PLAIN and self._buffer.add(row, tensor, ELEMENTS, self.steps, histogram):
+        if type(tensor) in PLAIN and self._buffer.add(row, tensor, self.steps, histogram):
             return
         stats = tensor_stats(tensor, histogram)
         if stats is not None:
@@ -274,21 +299,28 @@ class Watch:
         model = self._model()
         if model is None or (self.every < RARE and self.steps >= 2 * RARE and self.steps % RARE):
             return
-        rows = self._parameter_rows
-
-        def row(kind: str, name: str, module: str) -> int:
-            if name not in rows:
-                rows[name] = self._op(kind, name, [], self._places.get(module or "model", ()))
-            return rows[name]
-
-        for name, parameter in model.named_parameters():
-            module = name.rpartition(".")[0]
-            self._record(row("Parameter", name, module), parameter.detach())
+        if self.every >= RARE or self.steps % (10 * RARE) == 0 or not self._parameters:
+            self._parameters = [self._rows_of(n, p) for n, p in model.named_parameters()]
+        for reference, name, module, row, grad_row in self._parameters:
+            parameter = reference()
+            if parameter is None:
+                continue
+            self._record(row, parameter)
             if parameter.grad is not None:
-                self._record(row("Gradient", f"{name}/grad", module), parameter.grad)
+                self._record(grad_row, parameter.grad)
             for key, value in optimizer.state.get(parameter, {}).items():
                 if isinstance(value, torch.Tensor) and value.dim() > 0:
-                    self._record(row("Optimizer", f"{name}/{key}", module), value)
+                    self._record(self._parameter_row("Optimizer", f"{name}/{key}", module), value)
+
+    def _rows_of(self, name: str, parameter: torch.nn.Parameter) -> tuple[Any, ...]:
+        module = name.rpartition(".")[0]
+        rows = (self._parameter_row("Parameter", name, module), self._parameter_row("Gradient", f"{name}/grad", module))
+        return weakref.ref(parameter), name, module, *rows
+
+    def _parameter_row(self, kind: str, name: str, module: str) -> int:
+        if name not in self._parameter_rows:
+            self._parameter_rows[name] = self._op(kind, name, [], self._places.get(module or "model", ()))
+        return self._parameter_rows[name]
 
     # --- alerts
     def _alert(self, step: int, kind: str) -> None:
@@ -350,13 +382,18 @@ class Watch:
         if model is None or not attempts:
             return
         names = {storage_of(p): n for n, p in [*model.named_parameters(), *model.named_buffers()]}
-        mode = Replay(names, self._updated)
+        buffers = {n for n, _ in model.named_buffers()}
+        mode = Replay(names, buffers, self._updated)
         for attempt in attempts:
-            mode = Replay(names, self._updated)
+            mode = Replay(names, buffers, self._updated)
             with contextlib.suppress(Stop), self._replaying(model, mode):
                 attempt()
-            if mode.is_bad:
+            if mode.is_bad and not mode.is_meant:
                 break
+        if kind == "output" and mode.is_meant:
+            self._has_masks = True
+            self._replays -= 1
+            self.alerts.pop()
         graph = self.writer.graph(f"replay of step {step}", self._graph)
         for node in mode.nodes:
             self.writer.op(graph, node["kind"], node["name"], node["inputs"], node["stack"])
@@ -369,7 +406,7 @@ class Watch:
         grads = [(p, p.grad) for p in model.parameters()]
         buffers = [(b, b.detach().clone()) for b in model.buffers()]
         state = torch.get_rng_state()
-        self._is_replaying = True
+        self._is_replaying, self._native.is_on = True, False
         try:
             for parameter, _ in grads:
                 parameter.grad = None
@@ -390,7 +427,7 @@ class Watch:
                 for buffer, before in buffers:
                     buffer.copy_(before)
             torch.set_rng_state(state)
-            self._is_replaying = False
+            self._is_replaying, self._native.is_on = False, bool(self._hooks)
 
     def _updated(self, name: str) -> tuple[str, Any, dict[str, Any]] | None:
         """Of a bad parameter that was none before training: the update that made it, and the optimizer's state."""

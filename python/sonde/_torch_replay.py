@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import re
+import sys
 import time
 from typing import Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 MOST_REPLAYED_OPS = 20_000
 _FACTORY = {"full", "full_like", "scalar_tensor", "lift_fresh", "lift_fresh_copy", "new_full", "fill", "fill_"}
 _EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_empty_affine_quantized", "resize_"}
+_ENGINE = torch.autograd.graph._engine_run_backward.__code__
 _TRACEBACK = re.compile(r'File "(.+?)", line (\d+), in (.+)')
 
 
@@ -44,6 +46,20 @@ def _pretended(func: Any, args: Any) -> Any:
     return (args[0], work()) if results == 2 else work() if results == 1 else None
 
 
+def _frames_in_backward() -> tuple[Any, ...]:
+    """The user's frames that the autograd engine called: the backward of a torch.autograd.Function."""
+    frames: list[Any] = []
+    frame: Any = sys._getframe(2)
+    while frame is not None and len(frames) < 64:
+        code = frame.f_code
+        if code is _ENGINE:
+            return tuple(reversed(frames))
+        if is_own(code.co_filename):
+            frames.append((code.co_filename, frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    return ()
+
+
 class Stop(BaseException):
     """Ends a replay where the optimizer would change the parameters."""
 
@@ -51,15 +67,19 @@ class Stop(BaseException):
 class Replay(TorchDispatchMode):
     """Every operation of a step, with what went in and what came out."""
 
-    def __init__(self, names: dict[int, str], updated: Callable[[str], tuple[str, Any, dict[str, Any]] | None]) -> None:
-        """names: of storages of parameters and buffers; updated: see _parameter."""
+    def __init__(
+        self, names: dict[int, str], buffers: set[str], updated: Callable[[str], tuple[str, Any, dict[str, Any]] | None]
+    ) -> None:
+        """names: of storages of parameters and buffers; buffers: which are those; updated: see _parameter."""
         super().__init__()
+        self._buffers = buffers
         self._updated = updated
         self.nodes: list[dict[str, Any]] = []
         self._maker: dict[int, int] = {}  # storage -> the node that wrote it last
         self._names = names  # storages of parameters and buffers
         self._used: collections.Counter[str] = collections.Counter()
         self._outer = torch._C._current_autograd_node()  # a hook of the backward pass replays
+        self._meant: set[str] = set()  # infinite on purpose: constants, and what is made of them
 
     def _name(self, base: str) -> str:
         self._used[base] += 1
@@ -72,6 +92,8 @@ class Replay(TorchDispatchMode):
         node = {"kind": kind, "name": self._name(name), "inputs": inputs, "stats": stats, "stack": stack}
         node |= {"dtype": type_name(tensor), "rank": tensor.dim(), "wall": time.time()}
         self.nodes.append(node)
+        if stats.level == 1 and (kind == "Const" or any(n.removesuffix(":0") in self._meant for n in inputs)):
+            self._meant.add(node["name"])
         return len(self.nodes) - 1
 
     def _input(self, tensor: torch.Tensor, stack: Any) -> str | None:
@@ -88,6 +110,8 @@ class Replay(TorchDispatchMode):
     def _parameter(self, name: str, tensor: torch.Tensor, stack: Any) -> int:
         """A parameter; one that the last update made bad is shown as that update, with the optimizer's state."""
         stats = tensor_stats(tensor)
+        if stats is not None and stats.level == 1 and name in self._buffers:  # a mask that the model keeps
+            return self._add("Const", name, [], tensor, stack)
         cause = self._updated(name) if stats is not None and stats.bad else None
         if cause is None:
             return self._add("Parameter", name, [], tensor, stack)
@@ -103,6 +127,11 @@ class Replay(TorchDispatchMode):
     def is_bad(self) -> bool:
         return any(node["stats"].bad and node["kind"] != "Const" for node in self.nodes)
 
+    @property
+    def is_meant(self) -> bool:
+        """Values that are infinite on purpose (masks), and nothing else that is wrong."""
+        return bool(self._meant) and all(not node["stats"].bad or node["name"] in self._meant for node in self.nodes)
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = func.overloadpacket.__name__ if hasattr(func, "overloadpacket") else str(func)
@@ -116,8 +145,12 @@ class Replay(TorchDispatchMode):
         kind, stack = name, None
         autograd = torch._C._current_autograd_node()
         if autograd is not None and autograd is not self._outer:
-            kind = re.sub(r"Backward\d*$", "", autograd.name()).lower() + " backward"
             stack = self._forward_stack(autograd)
+            inner = _frames_in_backward()
+            if inner:  # a backward of the user's own: its line, and the op itself
+                stack = (*(stack or ()), *inner)
+            else:
+                kind = re.sub(r"Backward\d*$", "", autograd.name()).lower() + " backward"
         stack = stack or user_stack(2)
         inputs = [source for t in tensors if (source := self._input(t, stack)) is not None]
         for value in leaves:
@@ -142,6 +175,8 @@ class Replay(TorchDispatchMode):
         stats = Stats((*counts, *[float("nan")] * 4, 0.0, 0.0, 0.0, 0.0, []))
         node = {"kind": "Const", "name": self._name("constant"), "inputs": [], "stats": stats, "stack": stack}
         self.nodes.append(node | {"dtype": "float32", "rank": 0, "wall": time.time()})
+        if not nan:
+            self._meant.add(node["name"])
         return node["name"] + ":0"
 
     @staticmethod

@@ -55,7 +55,10 @@ def watch(
 
 
 def checked(function: Any, *, logdir: str, every: int = 1, max_bytes: int = 2 << 30) -> Any:
-    """A JAX function that looks at what it returns, in every so many-th call.
+    """A JAX function that looks at what it returns.
+
+    every      all of it in every so many-th call; in the others only scalars (the loss), without waiting for them
+    max_bytes  of disk
 
     A call that gives NaN or infinity is run again equation by equation; arguments that the function donates cannot be.
     """

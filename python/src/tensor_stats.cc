@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
 // The module is built for size; here loops over tensors count.
 #pragma GCC optimize("O3")
@@ -252,8 +253,9 @@ std::array<double, 8> Stats::numbers() const {
 
 Stats count_values(const void* data, size_t count, Element type, bool with_histogram) {
   Stats stats;
-  Exponents tables;
-  Exponents* const exponents = with_histogram ? &tables : nullptr;
+  std::optional<Exponents> tables;
+  if (with_histogram) tables.emplace();
+  Exponents* const exponents = tables ? &*tables : nullptr;
   const auto widened = [&](auto widen) {
     in_blocks<uint16_t>(data, count, [&](const uint16_t* values, size_t n) {
       std::array<float, kBlock> block;

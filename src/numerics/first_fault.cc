@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -14,6 +16,7 @@ namespace {
 constexpr size_t kMostWalk = 10'000;   // ops on the way up
 constexpr size_t kMostChain = 50;      // ops on the way down
 constexpr size_t kMostTried = 20'000;  // bad tensors that turn out to be masks
+constexpr size_t kMostScans = 8;       // steps found by looking at every row
 constexpr size_t kMostBack = 10'000;   // executions searched for an input
 
 // 0 finite, 1 infinite, 2 NaN.
@@ -67,18 +70,18 @@ class Finder {
   }
 
   // The bad rows, first one first.
-  std::vector<size_t> candidates() const {
-    std::vector<size_t> bad;
-    for (size_t i = 0; i < data_.traces.size() && bad.size() < kMostTried; ++i) {
-      if (data_.traces[i].bad != kNone) bad.push_back(i);
+  std::vector<uint32_t> candidates() const {
+    std::vector<uint32_t> bad;
+    for (size_t i = 0; i < data_.traces.size(); ++i) {
+      if (data_.traces[i].bad != kNone) bad.push_back(static_cast<uint32_t>(i));
     }
     // sonde.debug writes the replay of a bad step behind what its hooks saw: it knows more.
-    const auto rank = [&](size_t i) {
+    const auto rank = [&](uint32_t i) {
       const TraceRow& row = data_.traces[i];
       const double first = has_steps_ ? static_cast<double>(row.step) : row.wall_time;
       return std::tuple(first, is_replay(row) ? 0 : 1, i);
     };
-    std::sort(bad.begin(), bad.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
+    std::sort(bad.begin(), bad.end(), [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
     return bad;
   }
 
@@ -88,10 +91,20 @@ class Finder {
     return graph && graph->name.starts_with("replay");
   }
 
+  // A constant, or a mask of −∞ that comes in from outside.
+  bool is_meant(const TraceRow& row) const {
+    const std::string_view type = type_of(op_of(row));
+    return is_constant_type(type) || (is_input(type) && row.bad == kNegInf);
+  }
+
   const Op* op_of(const TraceRow& row) const { return data_.op(data_.traced[row.traced]); }
   uint32_t index_of(const Op* op) const { return static_cast<uint32_t>(op - data_.ops.data()); }
   std::string_view type_of(const Op* op) const {
     return op ? data_.texts.text(op->type) : std::string_view();
+  }
+
+  std::pair<uint32_t, uint32_t> step_key(size_t i) const {
+    return {data_.traced[data_.traces[i].traced].file, data_.traces[i].step};
   }
 
   // Rows of one step of one file by op and slot.
@@ -101,12 +114,28 @@ class Finder {
     step_ = row.step;
     file_ = file;
     rows_.clear();
-    for (size_t i = 0; i < data_.traces.size(); ++i) {
+    const auto add = [&](size_t i) {
       const TraceRow& other = data_.traces[i];
-      if (other.step != step_ || data_.traced[other.traced].file != file_) continue;
       if (const Op* op = op_of(other))
         rows_.emplace(key(index_of(op), data_.traced[other.traced].slot), i);
+    };
+    const std::pair wanted(file_, step_);
+    if (++steps_indexed_ <= kMostScans) {
+      for (size_t i = 0; i < data_.traces.size(); ++i) {
+        if (step_key(i) == wanted) add(i);
+      }
+      return;
     }
+    if (by_step_.empty()) {  // many steps are asked for: sort once
+      by_step_.resize(data_.traces.size());
+      std::iota(by_step_.begin(), by_step_.end(), 0U);
+      std::stable_sort(by_step_.begin(), by_step_.end(),
+                       [&](uint32_t a, uint32_t b) { return step_key(a) < step_key(b); });
+    }
+    auto at =
+        std::lower_bound(by_step_.begin(), by_step_.end(), wanted,
+                         [&](uint32_t i, const auto& sought) { return step_key(i) < sought; });
+    for (; at != by_step_.end() && step_key(*at) == wanted; ++at) add(*at);
   }
 
   // The row that an input of `op` has in the step, or nothing.
@@ -122,8 +151,19 @@ class Finder {
 
   std::optional<Fault> among_traces() {
     std::unordered_set<size_t> seen;
+    std::unordered_set<uint32_t> masks;                   // tensors that are infinite on purpose
+    std::set<std::pair<uint32_t, uint32_t>> meant_steps;  // their replay holds masks only
+    size_t tried = 0;
     for (const size_t first : candidates()) {
-      if (seen.contains(first)) continue;
+      const TraceRow& start = data_.traces[first];
+      // A mask is written in every step: one look at each of its tensors is enough.
+      if (seen.contains(first) || (level(start.bad) < 2 && masks.contains(start.traced))) continue;
+      // What hooks saw of a module, where the replay of the step found masks only.
+      if (level(start.bad) < 2 && meant_steps.contains(step_key(first)) && !is_replay(start)) {
+        masks.insert(start.traced);
+        continue;
+      }
+      if (++tried > kMostTried) break;
       index_step(data_.traces[first]);
       std::vector<size_t> path{first};
       while (path.size() < kMostWalk) {
@@ -144,17 +184,51 @@ class Finder {
         if (!up) break;
         path.push_back(*up);
       }
-      const Op* top = op_of(data_.traces[path.back()]);
-      if (top && is_constant_type(type_of(top))) {
+      if (is_meant(data_.traces[path.back()])) {
         // Written on purpose, unless something on the way made a NaN of it.
-        while (path.size() > 1 && level(data_.traces[path.back()].bad) < 2) path.pop_back();
+        while (path.size() > 1 && level(data_.traces[path.back()].bad) < 2) {
+          masks.insert(data_.traces[path.back()].traced);
+          path.pop_back();
+        }
         if (level(data_.traces[path.back()].bad) < 2 ||
-            is_constant_type(type_of(op_of(data_.traces[path.back()]))))
+            is_constant_type(type_of(op_of(data_.traces[path.back()])))) {
+          if (level(start.bad) < 2) masks.insert(start.traced);
+          if (is_replay(start)) meant_steps.insert(step_key(first));
           continue;
+        }
       }
       return fault_at(path.back());
     }
     return std::nullopt;
+  }
+
+  Place place_of(const Op& op) const {
+    std::vector<std::string_view> ids;
+    for (const uint32_t id : op.frame_ids) ids.push_back(data_.texts.text(id));
+    return user_place(data_, ids);
+  }
+
+  // TensorFlow names what a tape adds "gradient_tape/" and the forward op, or the place it stands
+  // in; its own frames lead to the line that asks for the gradient only.
+  const Op* forward_of(const Op& op) const {
+    constexpr std::string_view kTape = "gradient_tape/";
+    const size_t tape = op.name.find(kTape);
+    if (tape == op.name.npos) return nullptr;
+    const std::string rest = op.name.substr(0, tape) + op.name.substr(tape + kTape.size());
+    const std::string scope = rest.substr(0, rest.rfind('/') == rest.npos ? 0 : rest.rfind('/'));
+    if (const Op* same = scope.empty() ? nullptr : data_.op(data_.graphs[op.graph].id, scope))
+      return same;
+    const std::string_view type = data_.texts.text(op.type);
+    const Op* beside = nullptr;
+    for (const auto& [name, slot] : op.inputs) {
+      const Op* input = data_.op(data_.graphs[op.graph].id, name);
+      if (!input || name.find(kTape) != name.npos) continue;
+      const size_t cut = name.rfind('/');
+      if (name.substr(0, cut == name.npos ? 0 : cut) != scope) continue;
+      if (type.starts_with(data_.texts.text(input->type))) return input;  // SqrtGrad of Sqrt
+      if (!beside) beside = input;
+    }
+    return beside;
   }
 
   Link link_of(size_t row_index) {
@@ -165,9 +239,10 @@ class Finder {
     link.trace = static_cast<int64_t>(row_index);
     if (const Op* op = op_of(row)) {
       link.op_type = type_of(op);
-      std::vector<std::string_view> ids;
-      for (const uint32_t id : op->frame_ids) ids.push_back(data_.texts.text(id));
-      link.where = user_place(data_, ids);
+      link.where = place_of(*op);
+      if (const Op* forward = forward_of(*op)) {
+        if (Place place = place_of(*forward); place.is_known()) link.where = std::move(place);
+      }
     }
     if (auto detail = reader_.trace(traced.file, row.offset)) {
       link.health = std::move(detail->health);
@@ -276,7 +351,10 @@ class Finder {
     for (const Link& input : inputs) {
       if (level(input.health.bad) > 0) return text(input, "held infinities");
     }
-    if (!inputs.empty()) return fmt::format("from `{}`", inputs.back().op_name);
+    const auto told = std::find_if(inputs.rbegin(), inputs.rend(), [](const Link& input) {
+      return !is_constant_type(input.op_type);
+    });
+    if (told != inputs.rend()) return fmt::format("from `{}`", told->op_name);
     return {};
   }
 
@@ -412,6 +490,8 @@ class Finder {
   DetailReader reader_;
   bool has_steps_ = false;
   uint32_t step_ = 0, file_ = 0;
+  size_t steps_indexed_ = 0;
+  std::vector<uint32_t> by_step_;  // rows by file and step
   std::unordered_map<uint64_t, size_t> rows_;
 };
 

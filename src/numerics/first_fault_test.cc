@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "io/file.h"
 #include "tests/support/debug_dump.h"
 
 using namespace sonde;
@@ -77,6 +78,55 @@ TEST_CASE("numerics: masks of infinity are well until an op makes a NaN of them"
   REQUIRE(fault);
   CHECK(fault->link().op_type == "Softmax");
   CHECK(fault->step == 2);
+}
+
+TEST_CASE("numerics: a fault is found behind any number of masks") {
+  const testing::TempFolder folder;
+  DumpMaker maker = sources(folder.path());
+  maker.op("g", "Const", "low");
+  maker.op("g", "SelectV2", "masked", {"low:0"});
+  maker.op("g", "Softmax", "attention", {"masked:0"}, {"user"});
+  maker.trace("g", "low", 4, full_health(1, 1, 0, 0));
+  maker.trace("g", "masked", 4, full_health(4, 2, 0, 0));
+  const std::string step = *io::read_file(maker.path("graph_execution_traces").string(), 1 << 20);
+  std::string many;
+  for (int i = 0; i < 12'000; ++i) many += step;
+  maker.append("graph_execution_traces", many);
+  CHECK(!fault_in(folder.path()));
+  maker.trace("g", "attention", 4, full_health(4, 0, 0, 4));
+  maker.trace("g", "low", 4, full_health(1, 1, 0, 0));
+  const auto fault = fault_in(folder.path());
+  REQUIRE(fault);
+  CHECK(fault->link().op_type == "Softmax");
+}
+
+TEST_CASE("numerics: a mask of infinity that comes in from outside is no fault") {
+  const testing::TempFolder folder;
+  DumpMaker maker = sources(folder.path());
+  maker.op("g", "Placeholder", "mask");
+  maker.op("g", "AddV2", "scores", {"mask:0"}, {"user"});
+  maker.op("g", "Log", "log", {}, {"user"});
+  maker.trace("g", "mask", 4, full_health(4, 2, 0, 0));
+  maker.trace("g", "scores", 4, full_health(4, 2, 0, 0));
+  CHECK(!fault_in(folder.path()));
+  maker.trace("g", "log", 4, full_health(4, 0, 0, 1));
+  const auto fault = fault_in(folder.path());
+  REQUIRE(fault);
+  CHECK(fault->link().op_type == "Log");
+}
+
+TEST_CASE("numerics: a gradient's op is placed where the forward op stands") {
+  const testing::TempFolder folder;
+  DumpMaker maker = sources(folder.path());
+  maker.frame("fit", 0, 99, "main");
+  maker.op("g", "Sqrt", "loss/distance/Sqrt", {}, {"user", "library"});
+  maker.op("g", "SqrtGrad", "gradient_tape/loss/distance/SqrtGrad", {"loss/distance/Sqrt:0"},
+           {"fit"});
+  maker.trace("g", "loss/distance/Sqrt", 4, full_health(4, 0, 0, 0, 1));
+  maker.trace("g", "gradient_tape/loss/distance/SqrtGrad", 4, full_health(4, 0, 1, 0));
+  const auto fault = fault_in(folder.path());
+  REQUIRE(fault);
+  CHECK(fault->link().where.line == 42);
 }
 
 TEST_CASE("numerics: a bad batch is the data's fault") {

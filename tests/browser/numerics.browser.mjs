@@ -102,7 +102,14 @@ test("numerics: every pane, by keyboard", async ({ page, open }) => {
   equal(await map.locator("rect.wrong").count(), 6, "bad cells");
   await map.getByRole("radio", { name: "Program order" }).click();
   await settled(page);
-  await page.waitForTimeout(1000); // the address follows the view a moment later
+  await eventually(
+    () =>
+      Buffer.from(/&v=1\.(.*)$/.exec(page.url())?.[1] ?? "", "base64url")
+        .toString()
+        .includes('"program"'),
+    true,
+    "the address follows the view a moment later",
+  );
   const link = page.url();
   await page.goto("about:blank");
   await page.goto(link);

@@ -61,6 +61,26 @@ def test_dumps_at_any_depth(tmp_path):
         assert set(json.loads(server.ask("/data/plugin/debugger-v2/runs").body)) == {"a/b", "c"}
 
 
+def test_parameters_are_cut_as_tensorboard_cuts_them():
+    """It keeps a request as one text, joined by '_' and cut at the first dot."""
+    with running(logdir=DUMP) as server:
+        def asked(path):
+            answer = server.ask(f"/data/plugin/debugger-v2/{path}")
+            return answer.status, json.loads(answer.body)
+
+        run = "run=__default_debugger_run__"
+        frames = asked(f"execution/data?{run}")[1]["executions"][0]["stack_frame_ids"]
+        assert len(frames) > 1
+        both = asked(f"stack_frames/stack_frames?{run}&stack_frame_ids={','.join(frames)}")
+        assert both[0] == 200 and len(both[1]["stack_frames"]) == len(frames)
+        assert asked(f"stack_frames/stack_frames?{run}&stack_frame_ids={'_'.join(frames)}") == both
+        assert asked(f"stack_frames/stack_frames?{run}&stack_frame_ids=a.b") == (200, None)
+        assert asked(f"alerts?{run}&alert_type=a.b") == (200, None)
+        missing = {"error": "index is not provided for source file content"}
+        assert asked("source_files/file?run=zz") == (400, missing)
+        assert asked("stack_frames/stack_frames?run=zz") == (400, {"error": "Missing stack_frame_ids parameter"})
+
+
 def test_a_dump_that_grows(tmp_path):
     for path in DUMP.iterdir():
         shutil.copy(path, tmp_path / path.name)

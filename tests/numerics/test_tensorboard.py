@@ -99,7 +99,7 @@ def questions(tensorboard, mode):
     traced = traces["graph_execution_digests"]
     if mode != "FULL_TENSOR":
         for query in ("", "&begin=0&end=0", "&begin=2&end=5", "&alert_type=InfNanAlert", "&alert_type=InfNanAlert&begin=1&end=2",
-                      "&alert_type=Foo", "&begin=-1", "&end=99999", "&begin=3&end=2"):
+                      "&alert_type=Foo", "&alert_type=a.b", "&begin=-1", "&end=99999", "&begin=3&end=2"):
             yield "/alerts", run + query
     for path, count in (("/execution", len(executions["executions"])), ("/graph_execution", len(traced))):
         for kind in ("/digests", "/data"):
@@ -143,10 +143,13 @@ def questions(tensorboard, mode):
     frames = list(dict.fromkeys(frames))
     for at in range(0, len(frames), 40):
         yield "/stack_frames/stack_frames", f"{run}&stack_frame_ids={','.join(frames[at : at + 40])}"
-    for ids in ("", "&stack_frame_ids=", "&stack_frame_ids=zz", f"&stack_frame_ids={frames[0]},zz"):
+    together = f"&stack_frame_ids={frames[0]}_{frames[-1]}"
+    for ids in ("", "&stack_frame_ids=", "&stack_frame_ids=zz", f"&stack_frame_ids={frames[0]},zz", together, "&stack_frame_ids=a.b"):
         yield "/stack_frames/stack_frames", run + ids
     for path in ("/alerts", "/execution/digests", "/source_files/list"):
         yield path, ""
+    for path in ("/source_files/file", "/stack_frames/stack_frames"):
+        yield path, "run=zz"
 
 
 def test_every_route(dump, monkeypatch):

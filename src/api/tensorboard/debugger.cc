@@ -54,6 +54,10 @@ Asked asked(const Context& context, const Request& request) {
   return {std::move(*dump), {}};
 }
 
+// TensorBoard keeps a request as one text that it cuts at the first dot to find the run again: a dot
+// before that leads to a run that does not exist, which it answers with null.
+bool is_lost(std::string_view parameter) { return parameter.find('.') != parameter.npos; }
+
 struct Range {
   int64_t begin = 0, end = -1;
 };
@@ -149,6 +153,7 @@ Answer alerts(const Context& context, const Request& request) {
   Range range;
   if (auto refusal = range_of(request, range)) return *refusal;
   const auto type = request.param("alert_type");
+  if (type && is_lost(*type)) return Answer::json("null");
   const auto data = from.dump->view();
   const size_t total = data->alerts.size();
   if (type && (*type != "InfNanAlert" || total == 0))
@@ -424,10 +429,11 @@ Answer source_list(const Context& context, const Request& request) {
 }
 
 Answer source_file(const Context& context, const Request& request) {
+  const auto text = request.param("index");
+  if (request.param("run") && !text)
+    return refused("index is not provided for source file content");
   Asked from = asked(context, request);
   if (!from.dump) return from.refusal;
-  const auto text = request.param("index");
-  if (!text) return refused("index is not provided for source file content");
   const auto index = integer_of(*text);
   if (!index) return refused(fmt::format("Invalid argument: index is no number: {}", *text));
   const auto data = from.dump->view();
@@ -453,11 +459,12 @@ Answer source_file(const Context& context, const Request& request) {
 }
 
 Answer stack_frames(const Context& context, const Request& request) {
+  const auto ids = request.param("stack_frame_ids");
+  if (request.param("run") && !ids) return refused("Missing stack_frame_ids parameter");
+  if (request.param("run") && ids->empty()) return refused("Empty stack_frame_ids parameter");
   Asked from = asked(context, request);
   if (!from.dump) return from.refusal;
-  const auto ids = request.param("stack_frame_ids");
-  if (!ids) return refused("Missing stack_frame_ids parameter");
-  if (ids->empty()) return refused("Empty stack_frame_ids parameter");
+  if (is_lost(*ids)) return Answer::json("null");
   const auto data = from.dump->view();
   std::string out;
   JsonWriter json(out);
@@ -465,13 +472,12 @@ Answer stack_frames(const Context& context, const Request& request) {
   json.object([&] {
     json.key("stack_frames").array([&] {
       for (size_t at = 0; at <= ids->size() && !refusal;) {
-        const size_t comma = std::min(ids->find(',', at), ids->size());
-        std::string id(ids->substr(at, comma - at));
-        at = comma + 1;
+        // TensorBoard joins the ids by '_' and cuts there again.
+        const size_t cut = std::min(ids->find_first_of(",_", at), ids->size());
+        const std::string id(ids->substr(at, cut - at));
+        at = cut + 1;
         const auto found = data->frames.find(id);
         if (found == data->frames.end() || found->second.source == UINT32_MAX) {
-          // TensorBoard joins the ids by '_' and cuts there.
-          id = id.substr(0, id.find('_'));
           refusal = refused(fmt::format("Not found: Cannot find stack frame with ID {}", id));
           return;
         }
