@@ -200,6 +200,7 @@ class Watch:
             raise Stop
         self._is_skipped = False
         if self._hooks:
+            self._update_stack = self._update_place.stack(1)
             self._record_parameters(optimizer)
         if any(is_bad(p.grad) for p in self._sentinels if p.grad is not None):
             self._alert(self.steps, "gradient")
@@ -318,8 +319,9 @@ class Watch:
         return weakref.ref(parameter), name, module, *rows
 
     def _parameter_row(self, kind: str, name: str, module: str) -> int:
-        if name not in self._parameter_rows:
-            self._parameter_rows[name] = self._op(kind, name, [], self._places.get(module or "model", ()))
+        if name not in self._parameter_rows:  # a parameter is what the update made of it
+            place = self._places.get(module or "model", ())
+            self._parameter_rows[name] = self._op(kind, name, [], place if kind == "Gradient" else self._update_stack or place)
         return self._parameter_rows[name]
 
     # --- alerts
