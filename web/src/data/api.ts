@@ -119,7 +119,7 @@ export interface Table {
   readonly ids: readonly number[];
 }
 
-export type SeriesList = readonly {readonly tag: string; readonly runs?: readonly RunRef[] | 'all'}[];
+export type SeriesList = readonly {readonly tag?: string; readonly expr?: string; readonly runs?: readonly RunRef[] | 'all'}[];
 
 export interface Smoothing {readonly kind: 'none' | 'ema' | 'mean' | 'gauss'; readonly p?: Real}
 

@@ -36,12 +36,25 @@ export const DEFAULT_LINES: LineSettings = {
   share: 0.6,
 };
 
+/** A line of all runs together (an expression such as mean(loss)): the run id that the server gives it. */
+export const ALL_RUNS = -1_000_000;
+
+/** What a line shows is a tag or, after "=", an expression over tags. */
+export function expressionOf(name: string): string | null {
+  return name.startsWith('=') ? name.slice(1).trim() : null;
+}
+export function lineName(name: string): string {
+  return expressionOf(name) ?? name;
+}
+
 export interface ModelInput {
   readonly columns: Columns;
   readonly tags: readonly string[];
   readonly settings: LineSettings;
   readonly dark: boolean;
   readonly parts: boolean; // restarts kept
+  readonly neutral: string; // colour of a line that belongs to no run
+  readonly second?: readonly string[]; // tags that have the axis at the right
   readonly complete: boolean; // the whole range was asked: exact series may be smoothed here
   readonly thin: boolean; // members behind a group's line
   nameOf(run: number): string;
@@ -64,11 +77,12 @@ export function seriesOf(input: ModelInput): ChartSeries[] {
   return columns.series.map((head, i) => {
     const entry = entries[i] ?? 0;
     const tag = tags[entry] ?? tags[0] ?? '';
-    const group = head.run < 0 ? input.groupOf?.(-1 - head.run) : undefined;
-    const own = group?.style ?? input.styleOf(head.run);
+    const group = head.run < 0 && head.run !== ALL_RUNS ? input.groupOf?.(-1 - head.run) : undefined;
+    const own = group?.style ?? (head.run === ALL_RUNS ? {colour: input.neutral, dash: []} : input.styleOf(head.run));
     const style = tags.length > 1 ? tagStyle(own, entry, dark) : own;
-    const name = group?.key ?? input.nameOf(head.run);
-    const label = tags.length > 1 ? (byTag ? tag : `${name} · ${tag}`) : name;
+    const name = group?.key ?? (head.run === ALL_RUNS ? lineName(tag) : input.nameOf(head.run));
+    const label =
+      tags.length > 1 && head.run !== ALL_RUNS ? (byTag ? lineName(tag) : `${name} · ${lineName(tag)}`) : name;
     const part = (column: string): Numbers | undefined => columns.part(column, head);
     const common = {
       key: `${head.run} ${tag}`,
@@ -81,7 +95,8 @@ export function seriesOf(input: ModelInput): ChartSeries[] {
       exact: head.exact,
       total: head.total,
       first: head.first,
-      parts: input.parts,
+      parts: input.parts && expressionOf(tag) === null,
+      ...(input.second?.includes(tag) === true ? {second: true} : {}),
     };
     if (group !== undefined) {
       return {...common, parts: false, ...groupLine(part, settings)};

@@ -6,7 +6,18 @@ export const GRID_COLUMNS = 12;
 const MOST_ROWS = 80;
 const MOST_PANELS = 400;
 
-export const PANEL_KINDS = ['line', 'text', 'bar', 'box', 'scatter', 'number'] as const;
+export const PANEL_KINDS = [
+  'line',
+  'text',
+  'bar',
+  'box',
+  'scatter',
+  'number',
+  'image',
+  'histogram',
+  'words',
+  'table',
+] as const;
 export type PanelKind = (typeof PANEL_KINDS)[number];
 
 /** What a single number tells of the values of all runs. */
@@ -20,7 +31,8 @@ export interface Panel {
   readonly h: number; // rows of the grid; a text takes what it needs
   readonly title?: string;
   readonly text?: string; // Markdown
-  readonly y?: readonly string[]; // tags of the lines
+  readonly y?: readonly string[]; // tags of the lines (of an image, histogram, text: the tag; of a table: its name); after "=" expressions over tags
+  readonly y2?: readonly string[]; // those of `y` that have the axis at the right
   readonly values?: readonly string[]; // columns of the run table; a scatter plot has two, x first
   readonly pick?: NumberPick;
   readonly set?: Partial<LineSettings>; // what differs from the page's settings
@@ -82,6 +94,7 @@ function cleanPanel(value: unknown, index: number): Panel[] {
       ...(isText(value['title']) ? {title: value['title']} : {}),
       ...(isText(value['text']) ? {text: value['text']} : {}),
       ...(Array.isArray(value['y']) ? {y: textsOf(value['y'])} : {}),
+      ...(Array.isArray(value['y2']) ? {y2: textsOf(value['y2'])} : {}),
       ...(Array.isArray(value['values']) ? {values: textsOf(value['values'])} : {}),
       ...(NUMBER_PICKS.includes(value['pick'] as NumberPick) ? {pick: value['pick'] as NumberPick} : {}),
       ...(Object.keys(settings).length > 0 ? {set: settings} : {}),

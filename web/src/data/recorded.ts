@@ -9,7 +9,9 @@ export type Answers = Map<string, Uint8Array<ArrayBuffer>>;
 export function answerKey(path: string, body?: unknown): string {
   if (body === undefined) return path;
   const {px: _, range: __, series, group, ...rest} = body as Record<string, unknown>;
-  const entries = Array.isArray(series) ? (series as {tag?: unknown}[]).map(one => one.tag) : series;
+  const entries = Array.isArray(series)
+    ? (series as {tag?: unknown; expr?: unknown}[]).map(one => one.tag ?? {expr: one.expr})
+    : series;
   const {sets, ...band} = (group ?? {}) as Record<string, unknown>;
   return `${path} ${JSON.stringify({...rest, agg: null, tags: entries, group: sets === undefined ? null : band})}`;
 }

@@ -49,7 +49,10 @@ export interface ColumnsQuestion {
   readonly agg: readonly string[];
   readonly smooth: Smoothing;
   readonly restarts: 'newest' | 'all';
-  readonly series: readonly {readonly tag: string; readonly runs: 'all' | readonly number[]}[];
+  /** A tag, or an expression over tags. */
+  readonly series: readonly ({readonly runs: 'all' | readonly number[]} & (
+    {readonly tag: string} | {readonly expr: string}
+  ))[];
   readonly group: null | {
     readonly sets: readonly {readonly key: string; readonly runs: readonly number[]}[];
     readonly centre: 'mean' | 'median';

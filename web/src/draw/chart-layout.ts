@@ -18,6 +18,8 @@ export interface ChartLayout {
   readonly yTicks: Ticks;
   readonly above: number; // places of the drawn lines above and below the shown range
   readonly below: number;
+  /** The same place measured by the axis at the right, where a line has one. */
+  readonly second?: ChartLayout | undefined;
   px(x: number): number;
   py(y: number): number;
 }
@@ -40,7 +42,9 @@ export function layoutChart(
   extra: Margins = {},
 ): ChartLayout {
   const xDomain = model.xView ?? xRange(model);
-  const {domain: yDomain, above, below} = yRange(model, xDomain);
+  const hasSecond = model.series.some(series => series.second === true);
+  const first = hasSecond ? {...model, series: model.series.filter(series => series.second !== true)} : model;
+  const {domain: yDomain, above, below} = yRange(first, xDomain);
   const top = 6 + (extra.top ?? 0);
   const bottom = height - 20 - (extra.bottom ?? 0);
   const y = createScale(model.yScale, yDomain);
@@ -49,10 +53,25 @@ export function layoutChart(
   let widest = 22;
   for (const label of yTicks.labels) widest = Math.max(widest, brush.measureText(label).width);
   const left = Math.ceil(widest) + 12 + (extra.left ?? 0);
-  const right = width - 10 - (extra.right ?? 0);
+  const secondDomain = hasSecond
+    ? secondRange(model, xDomain, [yDomain, yRange({...first, yView: null}, xDomain).domain])
+    : null;
+  const y2 = secondDomain === null ? null : createScale(model.yScale, secondDomain);
+  const y2Ticks = y2 === null ? null : ticksOf(y2, 'value', Math.max(2, Math.floor((bottom - top) / 40)));
+  let widest2 = y2Ticks === null ? 0 : 34; // with the room between axis and labels
+  for (const label of y2Ticks?.labels ?? [])
+    widest2 = Math.max(widest2, Math.ceil(brush.measureText(label).width) + 12);
+  const right = width - 10 - widest2 - (extra.right ?? 0);
   const x = createScale(model.xScale, xDomain);
   const xTicks = ticksOf(x, model.xKind, Math.max(2, Math.floor((right - left) / (model.xKind === 'wall' ? 76 : 64))));
-  return {
+  const by =
+    (scale: Scale) =>
+    (v: number): number => {
+      const share = scale.at(v);
+      // Values that a log axis cannot show lie at the lower edge.
+      return share === -Infinity ? bottom : bottom - Math.max(-50, Math.min(51, share)) * (bottom - top);
+    };
+  const layout: ChartLayout = {
     width,
     height,
     left,
@@ -66,12 +85,25 @@ export function layoutChart(
     above,
     below,
     px: v => left + x.at(v) * (right - left),
-    py: v => {
-      const share = y.at(v);
-      // Values that a log axis cannot show lie at the lower edge.
-      return share === -Infinity ? bottom : bottom - Math.max(-50, Math.min(51, share)) * (bottom - top);
-    },
+    py: by(y),
   };
+  return y2 === null || y2Ticks === null
+    ? layout
+    : {...layout, second: {...layout, y: y2, yTicks: y2Ticks, above: 0, below: 0, py: by(y2)}};
+}
+
+/** The layout by which a line is measured. */
+export function layoutOf(layout: ChartLayout, series: {readonly second?: boolean}): ChartLayout {
+  return series.second === true ? (layout.second ?? layout) : layout;
+}
+
+/** The range of the axis at the right: fitted; a zoom of the left axis takes the same part of it. */
+function secondRange(model: ChartModel, xDomain: Domain, [shown, fitted]: readonly [Domain, Domain]): Domain {
+  const only = model.series.filter(series => series.second === true);
+  const {domain} = yRange({...model, series: only, yView: null, yEnds: [null, null]}, xDomain);
+  if (model.yView === null) return domain;
+  const [from, to] = [createScale(model.yScale, fitted), createScale(model.yScale, domain)];
+  return [to.value(from.at(shown[0])), to.value(from.at(shown[1]))];
 }
 
 function xRange(model: ChartModel): Domain {

@@ -33,6 +33,8 @@ export interface ChartSeries {
   readonly alpha?: number;
   /** x may go back: each going-back begins a new part (restarts kept). */
   readonly parts?: boolean;
+  /** Measured on the axis at the right. */
+  readonly second?: boolean;
 }
 
 export interface ChartModel {

@@ -2,7 +2,7 @@
 // data themselves are never repainted for a pointer move: others fade under a veil, the hot line is
 // drawn again on top.
 import {paintChart} from './chart-paint.ts';
-import type {ChartLayout} from './chart-layout.ts';
+import {layoutOf, type ChartLayout} from './chart-layout.ts';
 import {TICK_FONT} from './chart-layout.ts';
 import type {ChartModel, ChartOverlay} from './chart-model.ts';
 import type {ThemeColours} from './theme-colours.ts';
@@ -48,7 +48,7 @@ export function paintOverlay(
     const series = model.series[dot.series];
     const value = series?.y[dot.index];
     if (series === undefined || value === undefined || !Number.isFinite(value)) continue;
-    const py = layout.py(value);
+    const py = layoutOf(layout, series).py(value);
     const px = layout.px(series.x[dot.index]!);
     if (py < top - 3 || py > bottom + 1 || px < left - 3 || px > right + 3) continue;
     brush.beginPath();

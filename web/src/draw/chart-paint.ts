@@ -1,7 +1,7 @@
 // Paints a line chart with a brush: grid, axis, bands, extents, lines, marks. A generator, so that a
 // thousand series can be painted over several frames; drain it for an export.
 import type {ChartLayout} from './chart-layout.ts';
-import {TICK_FONT} from './chart-layout.ts';
+import {layoutOf, TICK_FONT} from './chart-layout.ts';
 import type {ChartModel, ChartSeries, Numbers} from './chart-model.ts';
 import type {ThemeColours} from './theme-colours.ts';
 import {lowerBound} from './nearest.ts';
@@ -36,19 +36,20 @@ export function* paintChart(
   const width = count > 60 ? 1 : count > 12 ? 1.25 : 1.5;
   const fade = count > 60 ? 0.7 : 1;
   for (const series of model.series)
-    if (series.bandLo !== undefined && series.bandHi !== undefined) paintBand(brush, series, layout, colours);
+    if (series.bandLo !== undefined && series.bandHi !== undefined)
+      paintBand(brush, series, layoutOf(layout, series), colours);
   if (count <= 12) {
     for (const series of model.series) {
       if (series.raw === undefined || model.ghost <= 0 || !series.exact) continue;
       brush.strokeStyle = alpha(series.colour, model.ghost);
       brush.lineWidth = 1;
-      line(brush, series, series.raw, layout);
+      line(brush, series, series.raw, layoutOf(layout, series));
     }
   }
   let work = 0;
   for (const series of model.series) {
     if (series.lo === undefined || series.hi === undefined) continue;
-    paintExtents(brush, series, layout, colours, count > 60);
+    paintExtents(brush, series, layoutOf(layout, series), colours, count > 60);
     work += series.x.length;
     if (work > POINTS_PER_SLICE) {
       work = 0;
@@ -61,11 +62,11 @@ export function* paintChart(
     brush.strokeStyle = alpha(series.colour, (series.alpha ?? 1) * (isGroup ? 1 : fade));
     brush.lineWidth = series.width ?? (isGroup ? 1.75 : width);
     if (series.parts === true) {
-      paintParts(brush, series, layout, model.ghost);
+      paintParts(brush, series, layoutOf(layout, series), model.ghost);
       dash = null;
     } else {
       if (series.dash !== dash) brush.setLineDash([...(dash = series.dash)]);
-      line(brush, series, series.y, layout);
+      line(brush, series, series.y, layoutOf(layout, series));
     }
     work += series.x.length;
     if (work > POINTS_PER_SLICE) {
@@ -74,9 +75,11 @@ export function* paintChart(
     }
   }
   brush.setLineDash([]);
-  if (count <= 60) for (const series of model.series) paintDots(brush, series, layout);
+  if (count <= 60) for (const series of model.series) paintDots(brush, series, layoutOf(layout, series));
   brush.restore();
-  if (count <= 60) for (const series of model.series) if (series.run >= 0) paintMarks(brush, series, layout, colours);
+  if (count <= 60)
+    for (const series of model.series)
+      if (series.run >= 0) paintMarks(brush, series, layoutOf(layout, series), colours);
   if (bare) return;
   if (count <= 200) paintOutside(brush, model, layout);
   paintNotes(brush, model, layout, colours);
@@ -111,6 +114,7 @@ function paintAxes(
     brush.fillStyle = colours.text3;
     if (labels) brush.fillText(layout.yTicks.labels[i]!, left - 6, Math.max(top + 2, Math.min(bottom - 2, y)));
   });
+  if (layout.second !== undefined && labels) paintSecondAxis(brush, layout.second, colours);
   brush.strokeStyle = colours.axis;
   brush.beginPath();
   brush.moveTo(left, bottom + 0.5);
@@ -142,6 +146,23 @@ function paintAxes(
     brush.fillStyle = colours.text3;
     brush.fillText(label, at, bottom + 5);
     free = at + half + 6;
+  });
+}
+
+/** Ticks and labels at the right; the grid belongs to the left axis. */
+function paintSecondAxis(brush: Brush, layout: ChartLayout, colours: ThemeColours): void {
+  const {right, bottom, top} = layout;
+  brush.textAlign = 'left';
+  brush.strokeStyle = colours.axis;
+  brush.fillStyle = colours.text3;
+  layout.yTicks.values.forEach((value, i) => {
+    const y = Math.round(layout.py(value)) + 0.5;
+    if (y < top - 1 || y > bottom + 1) return;
+    brush.beginPath();
+    brush.moveTo(right, y);
+    brush.lineTo(right + 4, y);
+    brush.stroke();
+    brush.fillText(layout.yTicks.labels[i]!, right + 7, Math.max(top + 2, Math.min(bottom - 2, y)));
   });
 }
 
@@ -388,10 +409,10 @@ function paintMarks(brush: Brush, series: ChartSeries, layout: ChartLayout, colo
 
 /** Points outside the fitted range: short ticks at the border. */
 function paintOutside(brush: Brush, model: ChartModel, layout: ChartLayout): void {
-  const [y0, y1] = layout.y.domain;
   const [x0, x1] = layout.x.domain;
   if (layout.above === 0 && layout.below === 0) return;
   for (const series of model.series) {
+    const [y0, y1] = layoutOf(layout, series).y.domain;
     brush.fillStyle = series.colour;
     let [lastTop, lastBottom] = [-9, -9];
     for (let i = 0; i < series.x.length; i++) {
@@ -440,7 +461,9 @@ function paintLabels(brush: Brush, model: ChartModel, layout: ChartLayout, colou
     let last = -1;
     for (let i = 0; i < series.x.length; i++)
       if (Number.isFinite(series.y[i]!) && series.x[i]! <= layout.x.domain[1]) last = i;
-    if (last >= 0) labels.push({y: Math.max(layout.top, Math.min(layout.bottom, layout.py(series.y[last]!))), series});
+    if (last < 0) continue;
+    const y = layoutOf(layout, series).py(series.y[last]!);
+    labels.push({y: Math.max(layout.top, Math.min(layout.bottom, y)), series});
   }
   labels.sort((a, b) => a.y - b.y);
   for (let i = 1; i < labels.length; i++) labels[i]!.y = Math.max(labels[i]!.y, labels[i - 1]!.y + 13);
@@ -449,11 +472,12 @@ function paintLabels(brush: Brush, model: ChartModel, layout: ChartLayout, colou
   brush.textAlign = 'left';
   brush.textBaseline = 'middle';
   brush.font = `400 ${TICK_FONT}px ${colours.font}`;
+  const at = layout.width - 10 - LABEL_ROOM; // right of a second axis
   for (const {y, series} of labels) {
     brush.fillStyle = series.colour;
-    brush.fillRect(layout.right + 5, y - 1, 12, 2);
+    brush.fillRect(at + 5, y - 1, 12, 2);
     brush.fillStyle = colours.text2;
-    brush.fillText(clipMiddle(brush, series.label, LABEL_ROOM - 22), layout.right + 21, y);
+    brush.fillText(clipMiddle(brush, series.label, LABEL_ROOM - 22), at + 21, y);
   }
 }
 

@@ -1,5 +1,5 @@
 // A line chart on two canvases: data below, everything that follows the pointer above.
-import {layoutChart, type ChartLayout} from './chart-layout.ts';
+import {layoutChart, layoutOf, type ChartLayout} from './chart-layout.ts';
 import {NO_OVERLAY, type ChartModel, type ChartOverlay} from './chart-model.ts';
 import {nearestAnywhere, nearestIndex} from './nearest.ts';
 import {paintOverlay, plateBox} from './chart-overlay.ts';
@@ -140,8 +140,9 @@ export function createChart(base: HTMLCanvasElement, top: HTMLCanvasElement, onP
         const i = nearest[s]!;
         if (i < 0) continue;
         const {x: xs, y: ys} = model.series[s]!;
+        const own = layoutOf(layout, model.series[s]!);
         for (let k = i - 1; k <= i; k++) {
-          const d = segmentDistance(xs, ys, k, x, y, layout);
+          const d = segmentDistance(xs, ys, k, x, y, own);
           if (d < distance) {
             line = s;
             distance = d;

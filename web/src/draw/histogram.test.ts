@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {binOf, commonRange, equalEdges, quantile, rebin, rebinSeries, statsOf} from './histogram.ts';
+import {binOf, commonRange, equalEdges, quantile, rebin, rebinSeries, shareAtZero, statsOf} from './histogram.ts';
 
 const split = (lefts: number[], rights: number[], counts: number[], edges: number[]): number[] => {
   const out = new Float32Array(edges.length - 1);
@@ -67,4 +67,23 @@ describe('a series', () => {
 
 it('binOf is right-open', () => {
   expect([-1, 0, 0.5, 1, 2, 5].map(x => binOf([0, 1, 2], x))).toEqual([0, 0, 0, 1, 1, 1]);
+});
+
+describe('share at zero', () => {
+  const series = (edges: number[], counts: number[]) => ({
+    steps: Float64Array.of(0),
+    walls: Float64Array.of(0),
+    edges: Float64Array.from(edges),
+    counts: Float32Array.from(counts),
+    percentiles: new Float32Array(),
+    stats: new Float64Array(6),
+  });
+  it('is that of the bin that holds 0', () => {
+    expect(shareAtZero(series([-1, -0.5, 0.5, 1], [1, 6, 1]), 0)).toEqual({share: 0.75, from: -0.5, to: 0.5});
+    expect(shareAtZero(series([0, 1, 2], [3, 1]), 0)).toEqual({share: 0.75, from: 0, to: 1});
+  });
+  it('is none where 0 lies outside, or nothing was counted', () => {
+    expect(shareAtZero(series([1, 2, 3], [3, 1]), 0)).toBeNull();
+    expect(shareAtZero(series([-1, 1], [0]), 0)).toBeNull();
+  });
 });

@@ -107,6 +107,17 @@ export function statsOf(series: HistogramSeries, step: number): StepStats {
   return {min, max, num, mean, deviation, bad};
 }
 
+/** The share of a step's values in the bin that holds 0, with that bin's edges; null where 0 lies outside of all. */
+export function shareAtZero(series: HistogramSeries, step: number): {share: number; from: number; to: number} | null {
+  const bins = series.edges.length - 1;
+  if (bins < 1 || series.edges[0]! > 0 || series.edges[bins]! < 0) return null;
+  const row = series.counts.subarray(step * bins, (step + 1) * bins);
+  let total = 0;
+  for (const count of row) total += count;
+  const bin = binOf(series.edges, 0);
+  return total > 0 ? {share: row[bin]! / total, from: series.edges[bin]!, to: series.edges[bin + 1]!} : null;
+}
+
 /** Value below which `share` (0…1) of the counts of one step lie, linear inside a bin; NaN if empty. */
 export function quantile(series: HistogramSeries, step: number, share: number): number {
   const bins = series.edges.length - 1;

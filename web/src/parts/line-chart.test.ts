@@ -49,3 +49,12 @@ test('all sort orders', () => {
   expect(order('nearest', 2)).toEqual(['a', 'b']);
   expect(order('ascending', 1)).toEqual(['b']); // the hot one is never cut
 });
+
+test('a row whose point lies elsewhere says its own place and time', () => {
+  const late: ChartSeries = {...one('late', 2), x: [0, 9], wall: [100, 104]};
+  const tip = tipOf({...model, series: [one('c', 1), late]}, layout, [1, 1], 0, {x: 100, y: 90}, 'name', 9)!;
+  expect(tip.rows.map(row => [row.label, row.away, row.wall])).toEqual([
+    ['c', null, null],
+    ['late', 9, 104],
+  ]);
+});

@@ -1,6 +1,6 @@
 // Rows of a line chart's tooltip: for every series the point nearest in x, in the order the user wants,
 // at most so many, always with the hot one.
-import type {ChartLayout} from '../draw/chart-layout.ts';
+import {layoutOf, type ChartLayout} from '../draw/chart-layout.ts';
 import type {ChartModel, ChartSeries} from '../draw/chart-model.ts';
 import {columnFormat, exactValue} from '../text/format.ts';
 import {compareNatural} from '../text/natural.ts';
@@ -16,6 +16,8 @@ export interface TipRow {
   readonly value: string;
   readonly exact: string;
   readonly x: number;
+  readonly away: number | null; // its own x where that is not the tooltip's
+  readonly wall: number | null;
   readonly hot: boolean;
   readonly members: number | null; // runs behind a group's line here
 }
@@ -51,7 +53,7 @@ export function tipOf(
     if (series === hot) return -1;
     const y = shownY(series);
     if (!Number.isFinite(y)) return Infinity;
-    const dy = Math.abs(layout.py(y) - pointer.y);
+    const dy = Math.abs(layoutOf(layout, model.series[series]!).py(y) - pointer.y);
     return sort === 'nearest_y' ? dy : Math.hypot(layout.px(model.series[series]!.x[at[series]!]!) - pointer.x, dy);
   };
   const down = (a: number, b: number): number =>
@@ -100,6 +102,8 @@ export function tipOf(
         value: spread !== '' ? spread : band ? '' : format(value),
         exact: exactValue(value),
         x: series.x[index]!,
+        away: series.x[index] === leader.x[at[lead]!] ? null : series.x[index]!,
+        wall: series.wall?.[index] ?? null,
         hot: which === hot,
         members: series.members?.[index] ?? null,
       };

@@ -9,3 +9,4 @@ export {default as Palette} from './Palette.svelte';
 export {default as RegexDialog} from './RegexDialog.svelte';
 export {default as RunRow} from './RunRow.svelte';
 export {default as SaveView} from './SaveView.svelte';
+export {default as TagDialog} from './TagDialog.svelte';

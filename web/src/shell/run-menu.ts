@@ -4,10 +4,10 @@ import {copyText} from '../parts/clipboard.ts';
 import type {MenuItem} from '../parts/menu.ts';
 import type {Group} from '../state/groups.ts';
 import {runs, runsView, setShown, showAll, showOnly} from '../state/runs.svelte.ts';
-import {patchRun, sidecar} from '../state/sidecar.svelte.ts';
-import {toast} from '../state/toast.svelte.ts';
+import {sidecar} from '../state/sidecar.svelte.ts';
 import {navigate, tab} from '../state/view.svelte.ts';
 import {t} from '../text/messages.ts';
+import {archive, restore} from './bulk-menu.ts';
 
 export interface GroupActions {
   readonly open: boolean;
@@ -60,19 +60,17 @@ export function runMenu(run: Run, open: {note: () => void; colour: () => void}):
         tab.go('run');
       },
     },
+    {
+      label: t('shell.menu.baseline'),
+      checked: runsView.baseline === run.name,
+      run: () => void (runsView.baseline = runsView.baseline === run.name ? '' : run.name),
+    },
     {label: t('shell.menu.note'), keys: 'Enter', icon: 'pen', run: open.note},
     {label: t('shell.menu.colour'), keys: 'c', icon: 'lasso', run: open.colour},
     {
       label: hidden ? t('shell.menu.unhide') : t('shell.menu.hide'),
       icon: hidden ? 'eye' : 'eyeOff',
-      run: () => {
-        patchRun(run.name, {hidden: hidden ? null : true});
-        if (!hidden)
-          toast(t('shell.hidden_one', {run: runs.nameOf(run)}), {
-            label: t('shell.undo'),
-            run: () => patchRun(run.name, {hidden: null}),
-          });
-      },
+      run: () => (hidden ? restore([run]) : archive([run])),
     },
     {
       label: t('shell.menu.archived'),

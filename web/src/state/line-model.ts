@@ -1,5 +1,5 @@
 // The picture of a chart of lines: its series with the names and styles of the runs, and how they are drawn.
-import {seriesOf} from '../data/chart-series.ts';
+import {ALL_RUNS, lineName, seriesOf} from '../data/chart-series.ts';
 import type {Columns} from '../data/columns.ts';
 import type {ChartModel, ChartSeries} from '../draw/chart-model.ts';
 import {slotStyle} from '../draw/palette.ts';
@@ -25,6 +25,8 @@ export function lineSeries(of: Lines, lines: Loaded | null, centres: Loaded | nu
     settings,
     dark: theme.dark,
     parts: of.restarts === 'all',
+    neutral: theme.colours.text,
+    ...(of.second === undefined ? {} : {second: of.second}),
     nameOf: (id: number) => (runs.byId(id) === undefined ? String(id) : runs.nameOf(runs.byId(id)!)),
     styleOf: runs.lineStyle,
     groupOf: (index: number) => ({
@@ -40,7 +42,7 @@ export function lineSeries(of: Lines, lines: Loaded | null, centres: Loaded | nu
         columns: lines.columns,
         complete: lines.range === null,
         thin: grouped && settings.members === 'thin',
-      }).filter(one => of.has(one.run)),
+      }).filter(one => one.run === ALL_RUNS || of.has(one.run)),
     );
   if (centres !== null && grouped)
     out.push(...seriesOf({...shared, columns: centres.columns, complete: centres.range === null, thin: false}));
@@ -65,7 +67,7 @@ export function lineModel(
       ? ([head['x0'], head['x1']] as const)
       : null;
   return {
-    title: tags.join(', '),
+    title: tags.map(lineName).join(', '),
     series,
     xKind: settings.x.startsWith('tag:') ? 'value' : (settings.x as 'step'),
     xTitle: xTitleOf(settings.x),

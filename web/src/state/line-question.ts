@@ -1,5 +1,5 @@
 // What a chart of lines asks the server: which series, how fine, how smoothed.
-import type {LineSettings} from '../data/chart-series.ts';
+import {expressionOf, type LineSettings} from '../data/chart-series.ts';
 import type {ColumnsQuestion, Run} from '../data/types.ts';
 import type {Domain} from '../draw/scale.ts';
 import {runs} from './runs.svelte.ts';
@@ -16,6 +16,7 @@ export interface Lines {
   readonly restarts: 'newest' | 'all';
   readonly runs: readonly Run[]; // shown, in order
   has(run: number): boolean; // whether a run is shown
+  readonly second?: readonly string[]; // those of `tags` that have the axis at the right
 }
 
 export interface Wish {
@@ -44,8 +45,10 @@ export function questionOf(lines: Lines, wish: Wish): ColumnsQuestion | null {
       }))
     : [];
   const series = lines.tags.map(name => {
-    const tag = tags.find('scalar', name);
     const ids = grouped ? sets.flatMap(set => set.runs) : wanted.map(run => run.id);
+    const expr = expressionOf(name);
+    if (expr !== null) return {expr, runs: ids};
+    const tag = tags.find('scalar', name);
     const having = tag === undefined ? [] : ids.filter(id => tagHasRun(tag, id));
     return {tag: name, runs: having};
   });

@@ -81,6 +81,9 @@ export function freshId(panels: readonly Panel[]): string {
   return `p${n}`;
 }
 
+/** Images, histograms, texts and tables are shown of so many runs at most. */
+export const MOST_MEDIA_RUNS = 24;
+
 export interface PageRuns {
   readonly runs: readonly Run[];
   has(run: number): boolean;
@@ -104,7 +107,8 @@ export function settingsOf(page: PanelPage, panel: Panel): LineSettings {
 }
 
 export function linesOf(page: PanelPage, panel: Panel, tags: readonly string[] = panel.y ?? []): Lines {
-  return {tags, settings: settingsOf(page, panel), restarts: 'newest', ...runsOf(page)};
+  const lines = {tags, settings: settingsOf(page, panel), restarts: 'newest' as const, ...runsOf(page)};
+  return panel.y2 === undefined ? lines : {...lines, second: panel.y2};
 }
 
 export function zoomOf(panel: Panel): {x: Domain | null; y: Domain | null} {

@@ -36,7 +36,8 @@ export interface RunsView {
   columns: string[] | null; // table columns beside the name: "hparam:lr", "metric:loss:last"; null = chosen by rule
   filters: ColumnFilter[];
   folded: string[]; // keys of folded groups
-  archived: boolean; // also list runs the user has hidden
+  archived: boolean; // also list archived runs
+  baseline: string; // name of the run that cells are compared with; '' = none
 }
 
 export const AUTO_LIMIT = 1000;
@@ -52,6 +53,7 @@ export const runsView: RunsView = slice<RunsView>('runs', {
   filters: [],
   folded: [],
   archived: false,
+  baseline: '',
 });
 
 let list = $state.raw<readonly Run[]>([]);

@@ -18,6 +18,7 @@ namespace sonde::api::v1 {
 namespace {
 
 constexpr size_t kMaxSets = 10000;
+constexpr char kExpression = '=';  // before the text of an expression that stands in place of a tag
 
 Result<void> read_x(const JsonValue& body, query::Question& question, std::string& x_tag) {
   SONDE_TRY(const x, text_in(body, "x", "step"));
@@ -115,9 +116,18 @@ Result<query::GroupRule> rule_in(const JsonValue& group) {
   return rule;
 }
 
+struct Asked {
+  query::Question question;
+  std::string mark;  // stands for the data the answer is made from
+  std::vector<std::shared_ptr<const store::Series>>
+      made;  // by expressions; the question borrows them
+};
+
 // Every (entry, set) of a grouped question with its members.
-Result<void> read_group(const store::Snapshot& snapshot, const JsonValue& group,
-                        const std::vector<SeriesEntry>& entries, query::Question& question) {
+Result<void> read_group(const Context& context, const store::Snapshot& snapshot,
+                        const JsonValue& group, const std::vector<SeriesEntry>& entries,
+                        Asked& asked) {
+  query::Question& question = asked.question;
   if (!group.is_object()) return fail(Code::kInvalid, "'group' is not an object");
   if (question.x_is_tag) return fail(Code::kInvalid, "groups have no x of another tag");
   SONDE_TRY(rule, rule_in(group));
@@ -131,20 +141,16 @@ Result<void> read_group(const store::Snapshot& snapshot, const JsonValue& group,
       if (!runs) return fail(Code::kInvalid, fmt::format("set {} of 'group' has no runs", s));
       SONDE_TRY(const members, runs_in(snapshot, *runs));
       query::GroupSet set{e, s, {}};
-      for (const store::RunSnapshot* run : members) {
-        const store::Series* series = run->find(entries[e].tag);
-        if (series && series->is_scalar()) set.members.push_back({run, series, nullptr, e});
+      const SeriesOfEntry found(entries[e], members, context);
+      for (size_t r = 0; r < members.size(); ++r) {
+        if (found.of(r)) set.members.push_back({members[r], found.of(r), nullptr, e});
       }
+      found.keep(asked.made);
       question.groups.push_back(std::move(set));
     }
   }
   return {};
 }
-
-struct Asked {
-  query::Question question;
-  std::string mark;  // stands for the data the answer is made from
-};
 
 void mark_series(std::string& mark, const query::Item& item) {
   mark += fmt::format("{},{},{};", static_cast<uint32_t>(item.run->id), item.series->revision(),
@@ -171,14 +177,18 @@ Result<Asked> question_of(const Context& context, const store::Snapshot& snapsho
   question.view = view;
   SONDE_TRY(const entries, entries_in(snapshot, body));
   if (const JsonValue* group = body.find("group")) {
-    if (auto read = read_group(snapshot, *group, entries, question); !read)
+    if (auto read = read_group(context, snapshot, *group, entries, asked); !read)
       return fail(std::move(read).error());
     for (const auto& set : question.groups) {
       for (const auto& item : set.members) mark_series(asked.mark, item);
     }
     return asked;
   }
-  question.items = items_of(entries);
+  question.items = items_of(entries, context, asked.made);
+  for (query::Item& item : question.items) {
+    const auto& expression = entries[item.entry].expression;
+    item.is_of_all_runs = expression && expression->is_over_runs;
+  }
   if (question.x_is_tag) {
     std::erase_if(question.items, [&](query::Item& item) {
       item.x_series = item.run->find(x_tag);
@@ -213,7 +223,7 @@ void write_head(JsonWriter& json, const Context& context, uint64_t revision,
     using Line = query::Line;
     write_list(json, "run", lines, [&](const Line& line) { json.number(line.run); });
     write_list(json, "tag", lines, [&](const Line& line) {
-      if (!line.series) return json.null();
+      if (!line.series || line.series->tag().starts_with(kExpression)) return json.null();
       json.number(state.tag_id(line.series->tag(), kind_of(*line.series)));
     });
     write_list(json, "entry", lines, [&](const Line& line) { json.number(line.entry); });

@@ -59,6 +59,7 @@ table::Values values_of(const query::Column& column) {
 }
 
 std::string run_name(const query::Line& line, const store::Snapshot& snapshot) {
+  if (line.run == query::kAllRuns) return "all runs";
   if (line.run < 0) return "set " + std::to_string(-1 - line.run);
   for (const auto& run : snapshot.runs) {
     if (static_cast<int64_t>(run->id) == line.run) return to_utf8(run->name);

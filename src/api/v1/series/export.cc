@@ -121,7 +121,8 @@ class Exporter {
 };
 
 Answer stream_of(std::shared_ptr<const store::Snapshot> snapshot, std::vector<query::Item> items,
-                 Format format, store::View view) {
+                 Format format, store::View view,
+                 std::vector<std::shared_ptr<const store::Series>> made = {}) {
   Answer answer;
   answer.content_type = format == Format::kCsv ? "text/csv; charset=utf-8" : "application/jsonl";
   answer.headers.emplace_back("Content-Disposition",
@@ -130,7 +131,7 @@ Answer stream_of(std::shared_ptr<const store::Snapshot> snapshot, std::vector<qu
   answer.headers.emplace_back("Sonde-Rev", std::to_string(snapshot->revision));
   auto exporter = std::make_shared<Exporter>(std::move(snapshot), std::move(items), format, view);
   answer.stream = std::make_shared<Stream>();
-  answer.stream->next = [exporter] { return exporter->next(); };
+  answer.stream->next = [exporter, made = std::move(made)] { return exporter->next(); };
   return answer;
 }
 
@@ -170,7 +171,9 @@ Answer export_post(const Context& context, const Request& request) {
   SONDE_ANSWER(const view, view_in(body));
   auto snapshot = context.store.snapshot();
   SONDE_ANSWER(const entries, entries_in(*snapshot, body));
-  return stream_of(std::move(snapshot), items_of(entries), format, view);
+  std::vector<std::shared_ptr<const store::Series>> made;
+  auto items = items_of(entries, context, made);
+  return stream_of(std::move(snapshot), std::move(items), format, view, std::move(made));
 }
 
 constexpr Route kRoutes[] = {{"GET", "/api/v1/export", export_get},

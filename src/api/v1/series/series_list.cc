@@ -2,12 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/v1/support.h"
 
 namespace sonde::api::v1 {
 namespace {
 
 constexpr size_t kMaxEntries = 10000;
+
+bool is_scalar_tag(const store::Snapshot& snapshot, const std::string& name) {
+  return std::ranges::any_of(snapshot.runs, [&](const auto& run) {
+    const store::Series* series = run->find(name);
+    return series && series->is_scalar();
+  });
+}
 
 }  // namespace
 
@@ -40,23 +49,60 @@ Result<std::vector<SeriesEntry>> entries_in(const store::Snapshot& snapshot,
   static const JsonValue kAll = JsonValue::string("all");
   std::vector<SeriesEntry> entries;
   for (const JsonValue& item : list->items) {
-    const JsonValue* tag = item.find("tag");
-    if (!tag || !tag->is_string())
-      return fail(Code::kInvalid, "an entry of 'series' has no text 'tag'");
     const JsonValue* runs = item.find("runs");
     SONDE_TRY(found, runs_in(snapshot, runs ? *runs : kAll));
-    entries.push_back({tag->text, std::move(found)});
+    if (const JsonValue* text = item.find("expr")) {
+      if (!text->is_string()) return fail(Code::kInvalid, "an 'expr' of 'series' is not a text");
+      SONDE_TRY(expression, query::parse_curve_expression(text->text, [&](const std::string& name) {
+                  return is_scalar_tag(snapshot, name);
+                }));
+      entries.push_back({"=" + text->text, std::move(found), std::move(expression)});
+      continue;
+    }
+    const JsonValue* tag = item.find("tag");
+    if (!tag || !tag->is_string())
+      return fail(Code::kInvalid, "an entry of 'series' has no text 'tag' or 'expr'");
+    entries.push_back({tag->text, std::move(found), std::nullopt});
   }
   return entries;
 }
 
-std::vector<query::Item> items_of(const std::vector<SeriesEntry>& entries) {
+SeriesOfEntry::SeriesOfEntry(const SeriesEntry& entry,
+                             const std::vector<const store::RunSnapshot*>& runs,
+                             const Context& context) {
+  if (!entry.expression) {
+    for (const store::RunSnapshot* run : runs) {
+      const store::Series* series = run->find(entry.tag);
+      series_.push_back(series && series->is_scalar() ? series : nullptr);
+    }
+    return;
+  }
+  std::vector<const store::Series*> needed;
+  for (const store::RunSnapshot* run : runs) {
+    for (const std::string& tag : entry.expression->tags) {
+      if (const store::Series* series = run->find(tag)) needed.push_back(series);
+    }
+  }
+  context.store.prepare(needed);
+  derived_ = query::derived_series(*entry.expression, runs, context.pool);
+  for (const auto& series : derived_) series_.push_back(series.get());
+}
+
+const store::Series* SeriesOfEntry::of(size_t run) const { return series_[run]; }
+
+void SeriesOfEntry::keep(std::vector<std::shared_ptr<const store::Series>>& owner) const {
+  owner.insert(owner.end(), derived_.begin(), derived_.end());
+}
+
+std::vector<query::Item> items_of(const std::vector<SeriesEntry>& entries, const Context& context,
+                                  std::vector<std::shared_ptr<const store::Series>>& owner) {
   std::vector<query::Item> items;
   for (uint32_t e = 0; e < entries.size(); ++e) {
-    for (const store::RunSnapshot* run : entries[e].runs) {
-      const store::Series* series = run->find(entries[e].tag);
-      if (series && series->is_scalar()) items.push_back({run, series, nullptr, e});
+    const SeriesOfEntry found(entries[e], entries[e].runs, context);
+    for (size_t r = 0; r < entries[e].runs.size(); ++r) {
+      if (found.of(r)) items.push_back({entries[e].runs[r], found.of(r), nullptr, e});
     }
+    found.keep(owner);
   }
   return items;
 }

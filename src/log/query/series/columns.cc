@@ -25,6 +25,10 @@ struct Extent {
   }
 };
 
+int64_t run_id_of(const Item& item) {
+  return item.is_of_all_runs ? kAllRuns : static_cast<int64_t>(item.run->id);
+}
+
 SeriesReader lens_of(const Question& q, const Item& item, ThreadPool* pool) {
   return {*item.series, {q.source, item.run->id, q.view}, pool};
 }
@@ -223,14 +227,9 @@ Result<Picture> lines(const Question& q, ThreadPool& pool) {
     Thinned thinned = thin(lens, survey.cut, survey.in_range[i]);
     if (q.smoothing.is_on())
       pieces[i].smooth = smoothed_at(lens, q.smoothing, indices_of(thinned.elements));
-    picture.lines[i] = {static_cast<int64_t>(item.run->id),
-                        item.entry,
-                        item.series,
-                        thinned.elements.size(),
-                        lens.size(),
-                        thinned.exact,
-                        thinned.sorted,
-                        lens.size() > 0 ? lens.first_wall() : kNaN};
+    picture.lines[i] = {
+        run_id_of(item), item.entry,    item.series,    thinned.elements.size(),
+        lens.size(),     thinned.exact, thinned.sorted, lens.size() > 0 ? lens.first_wall() : kNaN};
     pieces[i].elements = std::move(thinned.elements);
   });
   add_columns(q, pieces, picture);
@@ -260,14 +259,8 @@ Result<Picture> lines_over_tag(const Question& q, ThreadPool& pool) {
   for_each_item(pairs.size(), pool, [&](size_t i) {
     PairPiece piece = thinned_pairs(pairs[i], picture.x0, picture.x1, px);
     const Item& item = q.items[i];
-    picture.lines[i] = {static_cast<int64_t>(item.run->id),
-                        item.entry,
-                        item.series,
-                        piece.elements.size(),
-                        pairs[i].size(),
-                        piece.exact,
-                        false,
-                        pairs[i].first_wall};
+    picture.lines[i] = {run_id_of(item), item.entry,  item.series, piece.elements.size(),
+                        pairs[i].size(), piece.exact, false,       pairs[i].first_wall};
     pieces[i] = {std::move(piece.elements), std::move(piece.smooth)};
   });
   add_columns(q, pieces, picture);

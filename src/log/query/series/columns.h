@@ -19,6 +19,8 @@ namespace sonde::query {
 
 inline constexpr size_t kMaxCells = 400000;
 inline constexpr size_t kMaxPx = 16384;
+inline constexpr int64_t kAllRuns =
+    -1'000'000;  // the run of a line that is one of all runs; no group
 
 // Which columns to send; `smooth` and those of groups follow from the question.
 struct Wanted {
@@ -32,6 +34,7 @@ struct Item {
   const store::Series* series = nullptr;
   const store::Series* x_series = nullptr;  // x = another tag
   uint32_t entry = 0;                       // of the request's list
+  bool is_of_all_runs = false;              // one line that belongs to no run alone
 };
 
 struct GroupSet {
@@ -57,7 +60,7 @@ struct Question {
 
 // A series of the answer.
 struct Line {
-  int64_t run = 0;  // -1 - set for a group
+  int64_t run = 0;  // -1 - set for a group; kAllRuns
   uint32_t entry = 0;
   const store::Series* series = nullptr;  // of the first member, for a group
   uint64_t n = 0, total = 0;

@@ -5,7 +5,7 @@ import {saveFile} from '../../parts/clipboard.ts';
 import {toast} from '../../state/toast.svelte.ts';
 import {exactValue} from '../../text/format.ts';
 import {t} from '../../text/messages.ts';
-import {BINS} from './load.svelte.ts';
+import {BINS} from '../../state/histogram-series.svelte.ts';
 
 const BIN_HEAD = ['step', 'wall_time', 'left', 'right', 'count'];
 const STAT_HEAD = [

@@ -2,7 +2,8 @@
 import {slice} from '../../state/view.svelte.ts';
 import type {TimeKind} from '../../text/time-axis.ts';
 
-export type HistogramMode = 'offset' | 'heat' | 'overlay' | 'quantiles';
+import type {HistogramMode} from '../../parts/histogram-picture.ts';
+export type {HistogramMode};
 
 export interface HistogramsView {
   filter: string;

@@ -24,6 +24,7 @@ export interface ImagesView {
   channel: Channel;
   ember: boolean; // grey values on the ember map
   smooth: boolean; // smooth pixels when scaled
+  size: 'small' | 'medium' | 'large'; // of the grid's images
   actual: boolean; // one image pixel = one screen pixel
   linkZoom: boolean;
   map: 'signed' | 'magnitude';
@@ -44,6 +45,7 @@ export const view: ImagesView = slice<ImagesView>('images', {
   channel: 'rgb',
   ember: false,
   smooth: false,
+  size: 'medium',
   actual: false,
   linkZoom: true,
   map: 'signed',

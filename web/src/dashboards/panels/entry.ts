@@ -7,6 +7,6 @@ export const panels: Dashboard = {
   help: 'dashboards.panels.help',
   key: 'n',
   panel: 'runs',
-  applies: have => have.kinds.has('scalar'),
+  applies: have => ['scalar', 'image', 'histogram', 'text'].some(kind => have.kinds.has(kind)),
   load: () => import('./Panels.svelte'),
 };

@@ -1,4 +1,5 @@
 // Pure rules of panels: their titles, where they go, what a change makes of them.
+import {lineName} from '../../data/chart-series.ts';
 import {GRID_COLUMNS, type Panel} from '../../data/pages.ts';
 import {columnLabel} from '../../state/columns.ts';
 
@@ -6,7 +7,7 @@ export function titleOf(panel: Panel): string {
   if (panel.title) return panel.title;
   const names = (panel.values ?? []).map(column => columnLabel(column).full);
   if (panel.kind === 'scatter' && names.length === 2) return `${names[1]!} over ${names[0]!}`;
-  return [...(panel.y ?? []), ...names].join(', ');
+  return [...(panel.y ?? []).map(lineName), ...names].join(', ');
 }
 
 /** The panels with one taken out and put before another (null: at the end). */

@@ -5,6 +5,7 @@ import type {PanelPage} from '../../data/pages.ts';
 import type {ColumnsQuestion, RunsAnswer, Sidecar, TableAnswer, TagsAnswer} from '../../data/types.ts';
 import {safeName, saveFile} from '../../parts/clipboard.ts';
 import {questionOf} from '../../state/line-question.ts';
+import {linkedStep} from '../../state/linked.svelte.ts';
 import {live} from '../../state/live.svelte.ts';
 import {linesOf, panelsView, runsOf, valueColumns} from '../../state/pages.svelte.ts';
 import {runs, runsView, tableQuestion, viewColumns} from '../../state/runs.svelte.ts';
@@ -12,6 +13,7 @@ import {sidecar} from '../../state/sidecar.svelte.ts';
 import {tags} from '../../state/tags.svelte.ts';
 import {formatTime} from '../../text/format.ts';
 import {t} from '../../text/messages.ts';
+import {keepMedia} from './report-media.ts';
 
 const LARGEST = 2_000_000; // bytes of the file; charts get coarser until it fits
 const WIDTHS = [1600, 800, 400, 200, 100]; // px of a chart, finest first
@@ -64,7 +66,7 @@ const inScript = (text: string): string => text.replaceAll('</script', '<\\/scri
 /** What the file restores beside the page: where it is zoomed, how runs are grouped, sorted and coloured. */
 function viewOf(): Record<string, unknown> {
   const {group, colour, sort} = runsView;
-  return {panels: plainOf(panelsView), runs: {group, colour, sort}};
+  return {panels: plainOf(panelsView), runs: {group, colour, sort}, link: plainOf(linkedStep)};
 }
 const plainOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
@@ -92,6 +94,7 @@ async function htmlOf(title: string, answers: Answers): Promise<string> {
 export async function reportHtml(id: string, page: PanelPage): Promise<string> {
   const answers: Answers = new Map();
   await small(id, page, answers);
+  await keepMedia(page, answers);
   let html = '';
   for (const width of WIDTHS) {
     for (const question of questionsOf(page, width)) {

@@ -1,6 +1,6 @@
 // Rows that belong together (the completions of one prompt) side by side over the steps.
 import type {SampleColumn, SampleRow} from '../../data/run-files.ts';
-import {cellText} from './cells.ts';
+import {cellText} from '../../parts/sample-cells.ts';
 
 export interface GroupStep {
   readonly step: number;

@@ -1,10 +1,10 @@
 // Loads the histograms a card shows, again when its runs or data change; old data stay until new ones
 // are here.
-import {loadHistograms, type HistogramAnswer} from '../../data/histograms.ts';
-import type {Run, Tag} from '../../data/types.ts';
-import {onChange} from '../../state/live.svelte.ts';
+import {loadHistograms, type HistogramAnswer} from '../data/histograms.ts';
+import type {Run, Tag} from '../data/types.ts';
+import {onChange} from './live.svelte.ts';
 
-const STEPS = 160; // more slices than a card has pixels to tell apart
+export const STEPS = 160; // more slices than a card has pixels to tell apart
 export const BINS = 60;
 
 export interface Loaded {

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {cellText, mediaPath, messagesOf, pairRows, shares, tokensOf} from './cells.ts';
+import {cellText, mediaPath, messagesOf, pairRows, shares, tokensOf} from './sample-cells.ts';
 
 describe('cells of a table', () => {
   it('become text whatever they are', () => {

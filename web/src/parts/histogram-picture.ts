@@ -1,21 +1,22 @@
 // One picture of a histogram card: which drawing routine, where the pointer is in it, what the tooltip
 // says. A plain object per set of data; the card only forwards events.
-import type {HistogramAnswer} from '../../data/histograms.ts';
-import type {Run} from '../../data/types.ts';
-import {type BandSeries, drawBands, pickBands} from '../../draw/bands.ts';
-import {drawHeat, type HeatLayout, pickHeat} from '../../draw/heatmap.ts';
-import {BASIS_POINTS, commonRange, equalEdges, rebinSeries, rowTotal} from '../../draw/histogram.ts';
-import {nearestAnywhere, nearestRun} from '../../draw/nearest.ts';
-import {drawOutlines, type Outline, pickOutline} from '../../draw/histogram-lines.ts';
-import type {InOrder} from '../../draw/in-order.ts';
-import type {ThemeColours} from '../../draw/theme-colours.ts';
-import {mapColour, type LineStyle} from '../../draw/palette.ts';
-import {type Plane, type Size, xOf, yOf} from '../../draw/plane.ts';
-import {drawRidge, pickRidge, type RidgeLayout} from '../../draw/ridge.ts';
-import {axisFormat} from '../../text/format.ts';
-import {t} from '../../text/messages.ts';
-import {timeLabels, timeShort, type TimeKind} from '../../text/time-axis.ts';
-import type {HistogramMode} from './view.svelte.ts';
+import type {HistogramAnswer} from '../data/histograms.ts';
+import type {Run} from '../data/types.ts';
+import {type BandSeries, drawBands, pickBands} from '../draw/bands.ts';
+import {drawHeat, type HeatLayout, pickHeat} from '../draw/heatmap.ts';
+import {BASIS_POINTS, commonRange, equalEdges, rebinSeries, rowTotal} from '../draw/histogram.ts';
+import {nearestAnywhere, nearestRun} from '../draw/nearest.ts';
+import {drawOutlines, type Outline, pickOutline} from '../draw/histogram-lines.ts';
+import type {InOrder} from '../draw/in-order.ts';
+import type {ThemeColours} from '../draw/theme-colours.ts';
+import {mapColour, type LineStyle} from '../draw/palette.ts';
+import {type Plane, type Size, xOf, yOf} from '../draw/plane.ts';
+import {drawRidge, pickRidge, type RidgeLayout} from '../draw/ridge.ts';
+import {axisFormat} from '../text/format.ts';
+import {t} from '../text/messages.ts';
+import {timeLabels, timeShort, type TimeKind} from '../text/time-axis.ts';
+
+export type HistogramMode = 'offset' | 'heat' | 'overlay' | 'quantiles';
 
 /** Place of the pointer: which run of the card, which step, which bin (or percentile). */
 export interface Spot {

@@ -1,6 +1,6 @@
 // Cells of a table as text, numbers and parts; nothing here trusts what a cell claims to be.
-import type {CellKind, SampleRow} from '../../data/run-files.ts';
-import {visible} from '../../text/ansi.ts';
+import type {CellKind, SampleRow} from '../data/run-files.ts';
+import {visible} from '../text/ansi.ts';
 
 export interface Message {
   readonly role: string;
