@@ -350,7 +350,9 @@ bool Site::check_token(Exchange& exchange, const Peer& peer, const Target& targe
     // Scripts that put the token into each address are served; a browser gets a cookie instead. In
     // a frame of another site cookies are not sent: the page keeps the token itself.
     if (!wants_start || !wants_page(exchange.head) || is_framed_elsewhere) return false;
-    const std::string there = without_token(target);
+    // Relative: behind a proxy that takes a part of the path away it still leads here.
+    const std::string whole = without_token(target);
+    const std::string there = "." + whole.substr(whole.rfind('/', whole.find('?')));
     api::Answer moved = page_answer(303, "");
     if (site == "cross-site" || site == "same-site") {
       // A strict cookie is withheld from a redirect that another site began, not from a reload.

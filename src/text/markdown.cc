@@ -146,10 +146,13 @@ std::string markdown_to_safe_html(std::string_view source) {
                  [](char c) { return c != '\0'; });
     source = without;
   }
-  std::string html = safe_html(markdown_to_html(source));
-  if (nulls == 0) return html;
-  return "<!-- WARNING: discarded " + std::to_string(nulls) +
-         " null bytes in markdown string after UTF-8 decoding -->\n" + html;
+  return null_warning(nulls) + safe_html(markdown_to_html(source));
+}
+
+std::string null_warning(size_t dropped) {
+  if (dropped == 0) return {};
+  return "<!-- WARNING: discarded " + std::to_string(dropped) +
+         " null bytes in markdown string after UTF-8 decoding -->\n";
 }
 
 }  // namespace sonde::text

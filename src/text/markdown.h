@@ -19,4 +19,7 @@ std::string markdown_to_html(std::string_view markdown);
 // UTF-8 is repaired.
 std::string markdown_to_safe_html(std::string_view markdown);
 
+// The comment that counts dropped NUL characters, empty for none; a table has one for all its cells.
+std::string null_warning(size_t dropped);
+
 }  // namespace sonde::text

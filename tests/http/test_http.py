@@ -221,7 +221,7 @@ def test_token():
         assert server.ask(f"/nothing?token={token}").status == 404
         assert server.ask(f"/?token={token[:-1]}x", headers=browser).status == 401
         login = server.ask(f"/?a=1&token={token}", headers=browser)
-        assert (login.status, login.headers["location"]) == (303, "/?a=1")
+        assert (login.status, login.headers["location"]) == (303, "./?a=1")
         cookie = login.headers["set-cookie"]
         assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
         assert server.ask("/", headers={"Cookie": cookie.split(";")[0], **browser}).status == 200

@@ -93,6 +93,18 @@ def test_a_relative_log_directory_has_its_checkpoints(monkeypatch):
         until(lambda: shapes() == [[200, 8]])
 
 
+def test_a_relative_log_directory_has_its_runs_in_the_projector(monkeypatch, tmp_path):
+    for run in ("a", "b/c"):
+        folder = tmp_path / "logs" / run
+        folder.mkdir(parents=True)
+        (folder / "events.out.tfevents.1.x").touch()
+        (folder / "projector_config.pbtxt").write_text('embeddings { tensor_name: "t" tensor_path: "t.tsv" }')
+        (folder / "t.tsv").write_text("1\t2\n3\t4\n")
+    monkeypatch.chdir(tmp_path)
+    with running(logdir="logs") as server:
+        until(lambda: sorted(json.loads(server.ask("/data/plugin/projector/runs").body)) == ["a", "b/c"])
+
+
 def test_a_metric_of_several_runs_of_a_trial_is_a_column_a_run():
     with running(logdir=ROOT / "tests/data/corpus/hparams_experiment_raw") as server:
         def table(**more):

@@ -53,18 +53,20 @@ std::string html_of(const event::Text& value, Rendering rendering) {
   }
   const auto columns = rank == 1 ? 1 : static_cast<size_t>(value.dims[rank - 1]);
   const auto rows = static_cast<size_t>(rank == 1 ? value.dims[0] : value.dims[rank - 2]);
-  out += "<table>\n<tbody>\n";
+  size_t dropped = 0;  // NUL characters, of all cells together
+  std::string table = "<table>\n<tbody>\n";
   for (size_t row = 0; row < rows; ++row) {
-    out += "<tr>\n";
+    table += "<tr>\n";
     for (size_t column = 0; column < columns; ++column) {
       const size_t at = row * columns + column;
-      const std::string cell =
-          at < value.strings.size() ? html_of(value.strings[at], rendering) : "";
-      out += "<td>" + cell + "</td>\n";
+      std::string cell(at < value.strings.size() ? value.strings[at] : std::string_view());
+      dropped += std::erase(cell, '\0');
+      table += "<td>" + html_of(cell, rendering) + "</td>\n";
     }
-    out += "</tr>\n";
+    table += "</tr>\n";
   }
-  return out + "</tbody>\n</table>";
+  if (rendering == Rendering::kMarkdown) out += text::null_warning(dropped);
+  return out + table + "</tbody>\n</table>";
 }
 
 Answer text_series(const Context& context, const Request& request) {

@@ -38,13 +38,18 @@ constexpr auto kPublishEvery = std::chrono::milliseconds(100);
 
 class LiveStore final : public Store {
  public:
+  // Everybody finds the roots where the runs say they are, however they were typed.
+  static Options with_whole_roots(Options options) {
+    for (Options::Root& root : options.roots) root.path = io::absolute_path(root.path);
+    return options;
+  }
+
   explicit LiveStore(Options options)
-      : options_(std::move(options)),
+      : options_(with_whole_roots(std::move(options))),
         memory_(std::make_shared<Memory>(options_.max_memory_bytes)),
         threads_(options_.threads ? options_.threads : usable_cores()),
         pool_("load", threads_ - 1) {
-    for (const Options::Root& root : options_.roots)
-      roots_.push_back({root.name, io::absolute_path(root.path)});
+    for (const Options::Root& root : options_.roots) roots_.push_back({root.name, root.path});
     auto empty = std::make_shared<Snapshot>();
     empty->progress.loading = true;
     snapshot_ = std::move(empty);
