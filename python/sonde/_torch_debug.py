@@ -319,9 +319,11 @@ class Watch:
         return weakref.ref(parameter), name, module, *rows
 
     def _parameter_row(self, kind: str, name: str, module: str) -> int:
-        if name not in self._parameter_rows:  # a parameter is what the update made of it
+        if name not in self._parameter_rows:
             place = self._places.get(module or "model", ())
-            self._parameter_rows[name] = self._op(kind, name, [], place if kind == "Gradient" else self._update_stack or place)
+            if kind != "Gradient" and name not in self._bad_before:  # it is what the update made of it
+                place = self._update_stack or place
+            self._parameter_rows[name] = self._op(kind, name, [], place)
         return self._parameter_rows[name]
 
     # --- alerts
