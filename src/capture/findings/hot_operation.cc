@@ -16,6 +16,7 @@ using loop::Ranges;
 
 constexpr double kConversionShare = 0.2;  // of a period
 constexpr double kHotShare = 0.4;         // of what runs
+constexpr double kHotOfStep = 0.05;       // of a period
 
 // PyTorch's operators that only move or convert; one may be inside the other.
 constexpr std::array<std::string_view, 7> kConversions = {
@@ -114,7 +115,8 @@ void hottest(Rules& r) {
   const double share = ratio(static_cast<double>(most.second), static_cast<double>(all));
   const double ms =
       static_cast<double>(most.second) / 1e9 / static_cast<double>(r.loop->periods.size());
-  if (share < kHotShare) return;
+  // Of operations that take next to nothing of a step, the largest says nothing.
+  if (share < kHotShare || ms < kHotOfStep * r.rhythm.usual_ms) return;
   Finding f = make("HOT-OP", true, Severity::kInfo);
   f.text = fmt::format("The operation {} takes {:.0f}% of the computing, {:.1f} ms a step.",
                        most.first, 100 * share, ms);

@@ -10,6 +10,9 @@
 namespace sonde::capture::findings {
 namespace {
 
+// Of a period: what asking for a batch costs in a program whose pipeline keeps up.
+constexpr double kHandingOver = 10;  // percent
+
 // The pipeline stage that the slow calls of all pipelines wait for, by blocking self time.
 struct Stage {
   IteratorInfo info;
@@ -86,6 +89,7 @@ void input_wait(Rules& r) {
         stage.info.name, stage.self_ms);
     f.action = "Ask less often: larger batches, or several steps in one call of the function.";
     f.numbers.emplace_back("stage_ms", stage.self_ms);
+    if (percent < kHandingOver) f.severity = Severity::kInfo;
   } else if (stage.found) {
     f.text +=
         fmt::format("; the stage that is too slow is {} ({}), {:.{}f} ms a batch.", stage.info.name,
@@ -109,8 +113,18 @@ void input_wait(Rules& r) {
       f.diff.find("prefetch") == std::string::npos)
     f.diff += "\n+dataset = dataset.prefetch(tf.data.AUTOTUNE)     # last";
   f.evidence.push_back({"input_pipeline_analyzer", ""});
-  gain(f, ms, step_ms);
+  if (f.severity != Severity::kInfo) gain(f, ms, step_ms);
   r.found.push_back(std::move(f));
+}
+
+std::string slow_stage(const Rules& r, Finding& f) {
+  const Stage stage = slowest_stage(r);
+  if (!stage.found) return "";
+  const Remedy remedy = remedy_for(stage.info, stage.python);
+  f.action = remedy.text + ".";
+  f.diff = remedy.code;
+  f.evidence = {{"tf_data_bottleneck_analysis", std::string(stage.info.long_name)}};
+  return fmt::format("{} ({})", stage.info.name, stage.info.long_name);
 }
 
 void first_step(Rules& r) {
@@ -150,8 +164,9 @@ void prefetch_empty(Rules& r) {
   }
   if (calls < 3) return;
   const double percent = 100.0 * static_cast<double>(empty) / static_cast<double>(calls);
-  Finding f = make("IN-PREFETCH-EMPTY", percent > 50 && r.average.percent(Part::kInput) >= 5,
-                   Severity::kMinor);
+  const double waits = r.loop ? 100 * ratio(r.usual_ms(loop::Act::kInput), r.rhythm.usual_ms)
+                              : r.average.percent(Part::kInput);
+  Finding f = make("IN-PREFETCH-EMPTY", percent > 50 && waits >= 5, Severity::kMinor);
   f.text = fmt::format("In {:.0f}% of {} calls the prefetch buffer was empty.", percent, calls);
   f.action = "The stages before it are slower than the step; a larger buffer does not help.";
   f.numbers = {{"percent", percent}};

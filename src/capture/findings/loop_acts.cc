@@ -75,7 +75,12 @@ std::pair<std::string, uint32_t> compiled_function(const Rules& r) {
       times = c.count;
       function = name.substr(13, name.size() - 14);
     }
-  } else if (!r.loop->pytorch) {
+  } else if (r.loop->pytorch) {
+    const trace::Track& track = trace.tracks()[r.loop->thread];
+    for (trace::SliceId s = track.first_slice; s < track.first_slice + track.slices; ++s)
+      times += trace.name(s) == "entire_frame_compile" ||
+               trace.name(s) == "entire_frame_compile (dynamo_timed)";
+  } else {
     // TensorFlow says at each call of a function whether it was traced.
     std::map<std::string_view, std::pair<int64_t, uint32_t>> traced;
     const trace::Track& track = trace.tracks()[r.loop->thread];
@@ -101,36 +106,14 @@ void compile(Rules& r) {
   if (r.loop->of(Act::kCompile).empty()) return;
   Finding f = make("COMPILE-TIME", share >= kWorthSaying, by_share(share));
   const auto [function, times] = compiled_function(r);
+  const std::string often = fmt::format("{} times in {} steps", times, r.loop->periods.size());
   f.text =
       fmt::format("{} trace and compile{}", r.of_step(ms),
-                  function.empty() ? std::string(" programs")
-                                   : fmt::format(" the function {} again, {} times in {} steps",
-                                                 function, times, r.loop->periods.size()));
+                  !function.empty() ? fmt::format(" the function {} again, {}", function, often)
+                  : times > 0       ? fmt::format(" again (torch.compile), {}", often)
+                                    : std::string(" programs"));
   f.text += ".";
-  if (r.loop->pytorch) {
-    f.action =
-        "Shapes or Python values that change make torch.compile compile again: pad to few shapes, "
-        "mark changing dimensions as dynamic, keep Python numbers out of the arguments.";
-    f.diff = "-step = torch.compile(step)\n+step = torch.compile(step, dynamic=True)";
-  } else if (r.loop->jax) {
-    f.action =
-        "Every new shape, every new value of a static argument and every new function object "
-        "compiles again: pad batches to few shapes (buckets), drop the last uneven one, pass "
-        "changing numbers as arrays and not in static_argnums, and call jax.jit once, outside of "
-        "the loop, on the same function.";
-    f.diff = "-loss = step(params, batch)\n+loss = step(params, pad_to(batch, 512))   # one shape";
-    if (function == "<lambda>" || function == "lambda")
-      f.diff =
-          "-loss = jax.jit(lambda ...)(params, batch)\n+step = jax.jit(...)   # once, before the "
-          "loop\n+loss = step(params, batch)";
-  } else {
-    f.action =
-        "Every new shape or Python argument traces the function again, and so does a tf.function "
-        "made anew: give it an input signature, pass tensors instead of Python numbers, pad to few "
-        "shapes, and make the function once, outside of the loop.";
-    f.diff =
-        "-@tf.function\n+@tf.function(input_signature=[tf.TensorSpec([None, ...], tf.float32)])";
-  }
+  advise_compile(r, f);
   f.numbers = {{"compile_ms", ms}, {"times", static_cast<double>(times)}};
   f.evidence = {{"trace_viewer", function}};
   gain(f, ms, r.rhythm.usual_ms);
@@ -184,13 +167,26 @@ void callback(Rules& r) {
     calls_back.push_back(loop::word_of(trace.text(label.name)) == loop::Word::kCallback);
   std::string_view longest;
   int64_t most = 0;
+  Ranges all;
   for (trace::SliceId s = 0; s < trace.slice_count(); ++s) {
-    if (!calls_back[trace.label_id(s)] || trace.duration(s).value <= most) continue;
+    if (!calls_back[trace.label_id(s)]) continue;
+    all.push_back({trace.begin(s).value, trace.end(s).value});
+    if (trace.duration(s).value <= most) continue;
     most = trace.duration(s).value;
     longest = trace.name(s);
   }
   f.text = fmt::format("{} the compiled step waits for a callback into Python ({}).", r.of_step(ms),
                        longest.empty() ? "callback" : longest);
+  // Operations that can run beside it hide a part.
+  std::vector<double> whole;
+  all = pytorch::merged(std::move(all));
+  for (const size_t i : r.rhythm.usual) {
+    const loop::Period& p = r.loop->periods[i];
+    whole.push_back(static_cast<double>(pytorch::total_inside(all, {p.begin, p.end})) / 1e9);
+  }
+  if (const double takes = r.typical(std::move(whole)); takes > 1.3 * ms)
+    f.text +=
+        fmt::format(" It takes {:.1f} ms a step, the rest of it beside other operations.", takes);
   if (r.loop->jax) {
     f.action =
         "Write what the callback does with jax.numpy inside the compiled step, or return its input "
@@ -254,7 +250,7 @@ void advise_python(Rules& r, Finding& f, const loop::Path& path) {
 
 void python(Rules& r) {
   const double ms = r.usual_ms(Act::kPython), share = ratio(ms, r.rhythm.usual_ms);
-  if (!r.loop->has_python) return;
+  if (!r.loop->has_python || r.loop->doubtful) return;
   Finding f = make("PY-FUNCTION", r.enough && share >= kPythonShare, by_share(share));
   f.numbers = {{"python_ms", ms}, {"percent", 100 * share}};
   f.evidence = {{"trace_viewer", ""}};
@@ -322,7 +318,7 @@ bool in_few_pieces(const Rules& r, Act act) {
 
 void unrecorded(Rules& r) {
   const double ms = r.usual_ms(Act::kUnrecorded), share = ratio(ms, r.rhythm.usual_ms);
-  if (r.loop->has_python) return;
+  if (r.loop->has_python || r.loop->doubtful) return;
   // Where nothing at all is recorded, nothing can be said about it.
   const bool empty = r.loop->of(Act::kCompute).empty() && r.loop->of(Act::kOpByOp).empty();
   Finding f = make("PY-GAP", r.enough && share >= kPythonShare && !empty, by_share(share));
@@ -370,6 +366,35 @@ void not_run(Rules& r) {
 }
 
 }  // namespace
+
+std::string advise_compile(const Rules& r, Finding& f) {
+  std::string function = compiled_function(r).first;
+  if (r.loop->pytorch) {
+    f.action =
+        "Shapes or Python values that change make torch.compile compile again: pad to few shapes, "
+        "mark changing dimensions as dynamic, keep Python numbers out of the arguments.";
+    f.diff = "-step = torch.compile(step)\n+step = torch.compile(step, dynamic=True)";
+  } else if (r.loop->jax) {
+    f.action =
+        "Every new shape, every new value of a static argument and every new function object "
+        "compiles again: pad batches to few shapes (buckets), drop the last uneven one, pass "
+        "changing numbers as arrays and not in static_argnums, and call jax.jit once, outside of "
+        "the loop, on the same function.";
+    f.diff = "-loss = step(params, batch)\n+loss = step(params, pad_to(batch, 512))   # one shape";
+    if (function == "<lambda>" || function == "lambda")
+      f.diff =
+          "-loss = jax.jit(lambda ...)(params, batch)\n+step = jax.jit(...)   # once, before the "
+          "loop\n+loss = step(params, batch)";
+  } else {
+    f.action =
+        "Every new shape or Python argument traces the function again, and so does a tf.function "
+        "made anew: give it an input signature, pass tensors instead of Python numbers, pad to few "
+        "shapes, and make the function once, outside of the loop.";
+    f.diff =
+        "-@tf.function\n+@tf.function(input_signature=[tf.TensorSpec([None, ...], tf.float32)])";
+  }
+  return function;
+}
 
 void loop_rules(Rules& r) {
   if (!r.loop) return;

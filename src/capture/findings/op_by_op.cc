@@ -114,6 +114,13 @@ void read_elements(const Rules& r, Finding& f, double ms, double calls) {
   gain(f, ms, r.rhythm.usual_ms);
 }
 
+void add_numbers(Rules& r, Finding& f, const Row& row, double ms) {
+  f.numbers = {{"calls", row.calls}, {"ms", ms}, {"percent", 100 * ratio(ms, r.rhythm.usual_ms)}};
+  f.evidence = {{"trace_viewer", row.most}};
+  gain(f, ms, r.rhythm.usual_ms);
+  r.found.push_back(std::move(f));
+}
+
 }  // namespace
 
 void op_by_op(Rules& r) {
@@ -161,6 +168,18 @@ void op_by_op(Rules& r) {
         "Python over small calls becomes jax.lax.scan or jax.vmap inside it.";
     f.diff = "+@jax.jit\n def step(params, batch):";
   } else {
+    // Beside a compiled step, what reads variables saves or logs them.
+    if (r.loop->compiled && row.most == "ReadVariableOp" && row.most_calls >= 0.3 * row.calls) {
+      f.text += " They read the values of the variables, as saving or logging the weights does.";
+      f.action =
+          "Save or log the weights less often (every few hundred steps, at the end of an epoch), "
+          "or in the background while the next steps run.";
+      f.diff = r.loop->keras ? "-keras.callbacks.ModelCheckpoint(path, save_freq=1)\n"
+                               "+keras.callbacks.ModelCheckpoint(path, save_freq='epoch')"
+                             : "-save(variables)\n+if step % 500 == 0:\n+    save(variables)";
+      add_numbers(r, f, row, ms);
+      return;
+    }
     f.text += r.loop->compiled ? " They run eagerly, outside of the compiled function."
                                : " The step runs eagerly, without tf.function.";
     f.action = r.loop->keras
@@ -170,10 +189,7 @@ void op_by_op(Rules& r) {
     f.diff = r.loop->keras ? "-model.compile(..., run_eagerly=True)\n+model.compile(...)"
                            : "+@tf.function\n def train_step(x, y):";
   }
-  f.numbers = {{"calls", row.calls}, {"ms", ms}, {"percent", 100 * share}};
-  f.evidence = {{"trace_viewer", row.most}};
-  gain(f, ms, r.rhythm.usual_ms);
-  r.found.push_back(std::move(f));
+  add_numbers(r, f, row, ms);
 }
 
 }  // namespace sonde::capture::findings

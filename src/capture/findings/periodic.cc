@@ -14,6 +14,7 @@ using loop::Act;
 
 constexpr double kWorthSaying = 0.15;  // of all time
 constexpr double kMostOfIt = 0.5;      // of what the steps take longer
+constexpr size_t kNoAccident = 4;      // so many at equal distances, however long each is
 
 struct Extra {
   Act act = Act::kCompute;
@@ -47,6 +48,14 @@ struct Only {
   double ms = 0;  // a step that stands out
   loop::Purpose purpose = loop::Purpose::kUnknown;
 };
+// The name that the program gave its steps.
+bool marks_steps(const Rules& r, const loop::Culprit& c) {
+  return r.loop->marked && c.count == r.rhythm.outliers.size() &&
+         std::ranges::any_of(r.rhythm.outliers, [&](size_t i) {
+           const loop::Period& p = r.loop->periods[i];
+           return c.total_ps == p.marked_end - p.begin;
+         });
+}
 Only only_there(const Rules& r, double extra_ms) {
   Only best;
   const trace::Trace& trace = r.pace->trace();
@@ -68,7 +77,7 @@ Only only_there(const Rules& r, double extra_ms) {
     const double before = known == usual.end() ? 0 : known->second;
     const std::string_view name = trace.text(trace.labels()[c.label].name);
     if (ms - before < kMostOfIt * extra_ms || before > 0.02 * ms || c.depth >= depth) continue;
-    if (name.starts_with("ProfilerStep#")) continue;
+    if (name.starts_with("ProfilerStep#") || marks_steps(r, c)) continue;
     // In a single step an operation that all have may have been held up.
     if (r.rhythm.outliers.size() == 1 && before > 0 && !loop::is_frame(name)) continue;
     // Each step that stands out has one of these, and it lies in it.
@@ -139,10 +148,10 @@ std::string more_operations(const Rules& r) {
     before = old.first;
     name = text;
   }
-  if (name.empty()) return "additional operations, an evaluation most likely";
+  if (name.empty()) return "additional operations (evaluate() or predict(), most likely)";
   return fmt::format(
-      "additional operations ({:.0f} {} instead of {:.0f}), an evaluation most likely,", calls,
-      name, before);
+      "additional operations ({:.0f} {} instead of {:.0f}; evaluate() or predict(), most likely)",
+      calls, name, before);
 }
 
 std::string what_it_does(const Extra& e, const Only& only) {
@@ -220,6 +229,51 @@ void first_step(Rules& r, const Extra& e) {
   r.found.push_back(std::move(f));
 }
 
+// Batches that come late every so many steps: a buffer fills again, files are opened, or a round of
+// workers is through.
+void late_batches(Rules& r, Finding& f, const Extra& e) {
+  f.action =
+      "A buffer is filled again, files are opened or workers start: keep them from one epoch to "
+      "the next, and read ahead, so that the wait is spread over the steps before it.";
+  f.diff = r.loop->pytorch ? "+loader = DataLoader(..., num_workers=4, persistent_workers=True, "
+                             "prefetch_factor=4)"
+                           : "";
+  const std::string stage = r.loop->pytorch ? "" : slow_stage(r, f);
+  f.text = fmt::format(
+      "{:.1f} ms of waiting for input in {}{}, {:.0f}% of all time; a usual step takes {:.1f} ms, "
+      "{:.1f} of them waiting.",
+      e.act_whole_ms, places(r), stage.empty() ? "" : "; the stage that is too slow is " + stage,
+      100 * r.rhythm.extra_share, r.rhythm.usual_ms, r.usual_ms(Act::kInput));
+  if (!stage.empty()) {
+    f.action +=
+        " A shuffle buffer that is filled again in each epoch: repeat() before shuffle(), or a "
+        "smaller buffer_size; prefetch() at the end makes batches ahead.";
+    if (f.diff.find("prefetch") == std::string::npos)
+      f.diff += "\n+dataset = dataset.prefetch(tf.data.AUTOTUNE)     # last";
+  }
+  f.numbers = {{"ms", e.act_whole_ms},
+               {"steps", static_cast<double>(r.rhythm.outliers.size())},
+               {"every", static_cast<double>(r.rhythm.every)}};
+  if (f.fired) f.gain_ps = static_cast<int64_t>(r.rhythm.extra_share * r.rhythm.mean_ms * 1e9);
+  r.found.push_back(std::move(f));
+}
+
+// A new shape or number every so many steps.
+void compiles_again(Rules& r, Finding& f, const Extra& e) {
+  const std::string function = advise_compile(r, f);
+  f.text = fmt::format(
+      "{:.1f} ms of tracing and compiling{} in {}, {:.0f}% of all time; a usual step takes {:.1f} "
+      "ms.",
+      e.act_whole_ms, function.empty() ? "" : " the function " + function, places(r),
+      100 * r.rhythm.extra_share, r.rhythm.usual_ms);
+  f.numbers = {{"ms", e.act_whole_ms},
+               {"steps", static_cast<double>(r.rhythm.outliers.size())},
+               {"every", static_cast<double>(r.rhythm.every)}};
+  f.evidence = {{"trace_viewer", function}};
+  if (f.fired) f.gain_ps = static_cast<int64_t>(r.rhythm.extra_share * r.rhythm.mean_ms * 1e9);
+  r.found.push_back(std::move(f));
+}
+
 }  // namespace
 
 void periodic(Rules& r) {
@@ -232,7 +286,7 @@ void periodic(Rules& r) {
   }
   const Only only = only_there(r, e.ms);
   // Two steps that were held up look like a rhythm, too.
-  const bool even = r.rhythm.every > 0 && alike(r);
+  const bool even = r.rhythm.every > 0 && (alike(r) || r.rhythm.outliers.size() >= kNoAccident);
   const bool held_up = e.act == Act::kUnrecorded || e.act == Act::kInput || e.act == Act::kPython ||
                        e.act == Act::kOpByOp;
   const bool known = !only.name.empty() || r.rhythm.more_work ||
@@ -250,6 +304,14 @@ void periodic(Rules& r) {
   f.text = fmt::format("{:.1f} ms{} in {}, {:.0f}% of all time; a usual step takes {:.1f} ms.",
                        each, what.empty() ? " more" : " of " + what, places(r),
                        100 * r.rhythm.extra_share, r.rhythm.usual_ms);
+  if (e.act == Act::kInput && known) {
+    late_batches(r, f, e);
+    return;
+  }
+  if (e.act == Act::kCompile && known) {
+    compiles_again(r, f, e);
+    return;
+  }
   const bool saves = e.act == Act::kCheckpoint || only.purpose == loop::Purpose::kSaves;
   f.action = !known
                  ? "The same operations took longer in these steps: other programs on the machine, "

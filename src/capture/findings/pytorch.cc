@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "capture/analysis/pytorch/collectives.h"
 #include "capture/analysis/pytorch/gpu_use.h"
@@ -26,6 +27,27 @@ bool has_label(const Capture& c, std::string_view part) {
                      [&](const auto& label) { return contains(c.trace.text(label.name), part); });
 }
 
+// The functions of the sample and of what puts samples together, below those of the DataLoader.
+std::string below_the_loader(const loop::Path& path) {
+  static constexpr std::array<std::string_view, 10> kLoader = {
+      "__next__",  "_next_data", "fetch", "<listcomp>", "_try_get_data",
+      "_get_data", "_poll",      "wait",  "select",     "poll"};
+  size_t first = 0;
+  for (size_t i = 0; i < path.functions.size(); ++i) {
+    const std::string_view name = path.functions[i];
+    const std::string_view function = name.substr(name.rfind('.') + 1);
+    if (std::ranges::any_of(kLoader, [&](auto own) {
+          return function == own || name.starts_with(fmt::format("{} (dataloader.py", own)) ||
+                 name.starts_with(fmt::format("{} (fetch.py", own));
+        }))
+      first = i + 1;
+  }
+  std::string text;
+  for (size_t i = first; i < path.functions.size() && i < first + 3; ++i)
+    text += (text.empty() ? "" : " → ") + path.functions[i];
+  return text;
+}
+
 void data_loader(const Numbers& n, Rules& r) {
   const double step_ms = r.loop ? r.rhythm.usual_ms : n.step_ms;
   const double ms = r.loop ? r.usual_ms(loop::Act::kInput) : n.part_ms(Role::kDataLoader);
@@ -42,7 +64,8 @@ void data_loader(const Numbers& n, Rules& r) {
   if (f.fired && r.loop && r.loop->has_python) {
     const loop::Path path = python_path(
         n.c.trace, *r.loop, inside(r.loop->of(loop::Act::kInput), *r.loop, r.rhythm.usual));
-    if (!path.functions.empty()) f.text += fmt::format(" Most of it is {}.", path.functions.back());
+    if (const std::string own = below_the_loader(path); !own.empty())
+      f.text += fmt::format(" Most of it is {}.", own);
   }
   const std::string_view pinned = gpu ? ", pin_memory=True" : "";
   if (has_label(n.c, "_SingleProcessDataLoaderIter")) {
@@ -70,7 +93,10 @@ void data_loader(const Numbers& n, Rules& r) {
 }
 
 void tensor_cores(const Numbers& n, Rules& r) {
-  if (!n.c.has_kernels || n.c.is_rocm) return;
+  const bool amd = std::any_of(n.c.devices.begin(), n.c.devices.end(), [](const DeviceInfo& info) {
+    return contains(info.name, "AMD") || contains(info.name, "Instinct");
+  });
+  if (!n.c.has_kernels || n.c.is_rocm || amd) return;
   const bool capable = std::any_of(n.c.devices.begin(), n.c.devices.end(),
                                    [](const DeviceInfo& info) { return info.major >= 7; });
   const double eligible = eligible_share(n.c), used = tensor_core_share(n.c);

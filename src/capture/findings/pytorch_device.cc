@@ -99,11 +99,20 @@ void utilisation(const Numbers& n, Rules& r, double start_ms) {
         "step).",
         use.device, percent, start_ms > 0 ? ", start-up left out" : "", role_name(cause),
         part(cause));
-    f.action = cause == Role::kDataLoader
-                   ? "Fix the input first."
-                   : "Give every launch more work: a larger batch, or let the compiler fuse and "
-                     "replay the step as a graph.";
+    // Of a host that does nothing recorded, launches are not what is too slow.
+    const bool silent = cause == Role::kOther && part(cause) >= 0.5 * step_ms;
+    f.action = cause == Role::kDataLoader ? "Fix the input first."
+               : silent
+                   ? "Nothing is recorded on the host meanwhile: Python, compiling or loading, "
+                     "most likely. Capture with with_stack=True to see the function, and "
+                     "start after the first steps."
+                   : "Give every launch more work: a larger batch, or let the compiler fuse "
+                     "and replay the step as a graph.";
     f.diff = "-model = Net().cuda()\n+model = torch.compile(Net().cuda(), mode='reduce-overhead')";
+    if (silent)
+      f.diff =
+          "-with torch.profiler.profile(...) as prof:\n"
+          "+with torch.profiler.profile(..., with_stack=True) as prof:";
     if (cause == Role::kDataLoader) f.diff.clear();
     f.numbers = {{"utilization_percent", percent}};
     f.evidence = {{"torch.overview", ""}, {"torch.ranks", ""}};
@@ -113,6 +122,7 @@ void utilisation(const Numbers& n, Rules& r, double start_ms) {
       if (idle.device == use.device)
         late = std::max(late, static_cast<double>(idle.host_wait_ps) / 1e9 / n.steps());
     }
+    if (silent) late = std::max(late, start_ms + part(cause));
     if (cause != Role::kDataLoader && cause != Role::kCommunication) {
       gain(f, std::min(std::max(0.0, late - start_ms), (1 - percent / 100) * step_ms), n.step_ms);
     }

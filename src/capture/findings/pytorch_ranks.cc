@@ -106,6 +106,35 @@ bool take_turns(const pytorch::Arrivals& arrivals, Rules& r) {
   return true;
 }
 
+// In how many steps the late rank is the one that waits least.
+size_t steps_as_last(const pytorch::Arrivals& arrivals) {
+  const std::vector<double>& own = arrivals.by_step[arrivals.late];
+  size_t count = 0;
+  for (size_t s = 0; s < own.size(); ++s) {
+    bool last = true;
+    for (size_t i = 0; i < arrivals.by_step.size(); ++i)
+      last &= i == arrivals.late || arrivals.by_step[i][s] > own[s];
+    count += last;
+  }
+  return count;
+}
+
+// What the late rank does longer than another one, ms a step: of the part that differs most.
+double own_excess_ms(const HostAnalysis& late, const HostAnalysis& other) {
+  const auto mean_of = [](const loop::Loop& loop, Act act) {
+    double sum = 0;
+    for (const loop::Period& p : loop.periods) sum += static_cast<double>(p.of(act)) / 1e9;
+    return loop.periods.empty() ? 0 : sum / static_cast<double>(loop.periods.size());
+  };
+  double most = 0;
+  for (size_t i = 0; i < loop::kActCount; ++i) {
+    const auto act = static_cast<Act>(i);
+    if (act == Act::kCommunication) continue;
+    most = std::max(most, mean_of(late.loop(), act) - mean_of(other.loop(), act));
+  }
+  return most;
+}
+
 // A step, mean over steps: what the least waiting of the others waits longer than the late rank.
 double mean_wait(const pytorch::Arrivals& arrivals) {
   const size_t steps = arrivals.by_step[arrivals.late].size();
@@ -153,8 +182,14 @@ const HostAnalysis* late_sometimes(const pytorch::Arrivals& arrivals,
     there += each[late][s];
   }
   const double mean = there / static_cast<double>(steps), share = ratio(mean, r.rhythm.mean_ms);
-  // Once is an accident, and in most steps is told as "of each step".
-  if (share < 0.15 || when.size() < 2 || 4 * when.size() > 3 * steps || there < 0.7 * all)
+  // Once is an accident, and in most steps is told as "of each step": so is a rank that is late in
+  // the other steps, too, by less.
+  const auto late_steps =
+      static_cast<size_t>(std::count_if(each[late].begin(), each[late].end(), [&](double wait) {
+        return wait > 0.1 * r.rhythm.usual_ms;
+      }));
+  if (share < 0.15 || when.size() < 2 || 4 * std::max(when.size(), late_steps) > 3 * steps ||
+      there < 0.7 * all)
     return nullptr;
   const std::string name = rank_name(*ranks[late], late);
   Finding f = make("STRAGGLER", true, Severity::kCritical);
@@ -169,7 +204,9 @@ const HostAnalysis* late_sometimes(const pytorch::Arrivals& arrivals,
       "Look at what {} does in those steps and not in the others (logging, saving, evaluating, a "
       "larger batch): do it less often or in the background, or give every rank equal work.",
       name);
-  f.numbers = {{"wait_ms", mean}, {"steps", static_cast<double>(when.size())}};
+  f.numbers = {{"wait_ms", mean},
+               {"steps", static_cast<double>(when.size())},
+               {"own_ms", own_excess_ms(*ranks[late], *ranks[late == 0 ? 1 : 0])}};
   f.evidence = {{"torch.ranks", ""}, {"torch.distributed", ""}};
   f.gain_ps = static_cast<int64_t>(mean * 1e9);
   r.found.push_back(std::move(f));
@@ -203,7 +240,13 @@ const HostAnalysis* late_rank(Rules& r) {
   if (take_turns(arrivals, r)) return nullptr;
   const double share = ratio(arrivals.late_ms, r.rhythm.usual_ms);
   const size_t last = arrivals.last[arrivals.late];
-  const bool fired = share >= 0.1 && 10 * last >= 6 * arrivals.collectives;
+  // Several collectives a step come close to each other; what they wait for is before the first.
+  const size_t steps_late = steps_as_last(arrivals);
+  const size_t steps = arrivals.by_step[arrivals.late].size();
+  const bool by_count = 10 * last >= 6 * arrivals.collectives;
+  const bool fired =
+      share >= 0.1 &&
+      (by_count || (share >= 0.2 && steps >= kEnoughSteps && 5 * steps_late >= 4 * steps));
   Finding f = make("STRAGGLER", fired, Severity::kCritical);
   const std::string name = rank_name(*ranks[arrivals.late], arrivals.late);
   size_t quickest = arrivals.late == 0 ? 1 : 0;
@@ -211,9 +254,10 @@ const HostAnalysis* late_rank(Rules& r) {
     if (arrivals.wait_ms[i] > arrivals.wait_ms[quickest]) quickest = i;
   }
   f.text = fmt::format(
-      "{} arrives last in {} of {} collectives; the others wait {:.1f} of {:.1f} ms of each step "
+      "{} arrives last in {} of {} {}; the others wait {:.1f} of {:.1f} ms of each step "
       "({:.0f}%) for it{}.",
-      name, last, arrivals.collectives, std::max(0.0, arrivals.late_ms), r.rhythm.usual_ms,
+      name, by_count ? last : steps_late, by_count ? arrivals.collectives : steps,
+      by_count ? "collectives" : "steps", std::max(0.0, arrivals.late_ms), r.rhythm.usual_ms,
       100 * std::max(0.0, share), fired ? why_late(*ranks[arrivals.late], *ranks[quickest]) : "");
   f.text[0] = static_cast<char>(f.text[0] - 'a' + 'A');
   f.action = fmt::format(
@@ -224,7 +268,9 @@ const HostAnalysis* late_rank(Rules& r) {
   f.diff =
       "+sampler = torch.utils.data.DistributedSampler(dataset)   # equal shares\n"
       "+loader = DataLoader(dataset, sampler=sampler, batch_size=B, drop_last=True)";
-  f.numbers = {{"wait_ms", arrivals.late_ms}, {"percent", 100 * share}};
+  f.numbers = {{"wait_ms", arrivals.late_ms},
+               {"percent", 100 * share},
+               {"own_ms", own_excess_ms(*ranks[arrivals.late], *ranks[quickest])}};
   f.evidence = {{"torch.ranks", ""}, {"torch.distributed", ""}};
   gain(f, arrivals.late_ms, r.rhythm.usual_ms);
   r.found.push_back(std::move(f));

@@ -99,6 +99,14 @@ void synchronisation(const Numbers& n, Rules& r) {
   f.numbers = {{"synchronisations", per_step}, {"wait_ms", ms}};
   f.evidence = {{"trace_viewer", "Synchronize"}};
   gain(f, ms, n.step_ms);
+  // A device that idles because of these calls is not told a second time, by a vaguer name.
+  for (Finding& idle : r.found) {
+    if (!f.fired || idle.id != "GPU-LOW" || !idle.gain_ps ||
+        ms * 1e9 < 0.7 * static_cast<double>(*idle.gain_ps))
+      continue;
+    idle.gain_ps.reset();
+    idle.text = idle.text.substr(0, idle.text.find(" Without it"));
+  }
   r.found.push_back(std::move(f));
 }
 

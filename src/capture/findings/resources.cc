@@ -261,13 +261,19 @@ class Checks {
     // Ops that wait inside others are counted on both threads: never more than there are.
     const double busy =
         std::min(1.0, static_cast<double>(host.host_ops().busy_ps) / (span * *cores));
-    Finding& f = add("CPU-SATURATED", busy >= 0.95, Severity::kMajor);
-    f.text = fmt::format("Ops keep {:.1f} of {:.0f} cores busy ({:.0f}%).", busy * *cores, *cores,
-                         100 * busy);
+    // Without a wait for input it is what a program that computes on the processor looks like.
+    const bool waits = std::any_of(found_.begin(), found_.end(), [](const Finding& other) {
+      return other.fired && other.id == "IN-WAIT";
+    });
+    Finding& f = add("CPU-SATURATED", busy >= 0.95, waits ? Severity::kMajor : Severity::kInfo);
+    f.text = fmt::format("Ops keep {:.1f} of {:.0f} processor cores busy ({:.0f}%).", busy * *cores,
+                         *cores, 100 * busy);
     f.action =
-        "The cores are the limit: do the costly preprocessing once and store its result, or use "
-        "more machines for it; fewer parallel calls than cores avoid switching.";
-    f.diff = "+dataset = dataset.cache(path)      # after the costly map()";
+        waits ? "The cores are the limit: do the costly preprocessing once and store its result, "
+                "or use more machines for it; fewer parallel calls than cores avoid switching."
+              : "The cores are the limit: more or faster ones, less to compute, or a device "
+                "shorten the step.";
+    if (waits) f.diff = "+dataset = dataset.cache(path)      # after the costly map()";
     f.numbers = {{"busy_cores", busy * *cores}, {"cores", *cores}};
     f.evidence = {{"framework_op_stats", ""}, {"trace_viewer", ""}};
   }

@@ -78,14 +78,19 @@ std::string Rules::of_step(double ms) const {
 std::vector<Finding> Rules::take() {
   // The late rank comes before what it is late with, and before advice to exchange less: as long as
   // one is late, the others wait in their exchanges.
-  double late = 0;
+  double late = 0, own = 0;
   for (const Finding& f : found) {
-    if (f.fired && f.id == "STRAGGLER")
-      late = std::max(late, 1.5 * static_cast<double>(f.gain_ps.value_or(0)));
+    if (!f.fired || f.id != "STRAGGLER") continue;
+    late = std::max(late, 1.5 * static_cast<double>(f.gain_ps.value_or(0)));
+    for (const auto& [name, value] : f.numbers) {
+      if (name == "own_ms") own = std::max(own, 1e9 * value);
+    }
   }
   const auto weight = [&](const Finding& f) {
     const auto ps = static_cast<double>(f.gain_ps.value_or(0));
     if (f.id == "STRAGGLER") return 1.5 * ps;
+    // What is mostly the late rank's own is why it is late.
+    if (f.id != "COMM-EXPOSED" && late > 0 && 0.6 * ps <= own) return std::min(ps, late - 1);
     // Unless the exchange itself takes far longer than the waiting.
     return f.id == "COMM-EXPOSED" && late > 0.5 * ps ? std::min(ps, late - 1) : ps;
   };

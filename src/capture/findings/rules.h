@@ -59,6 +59,9 @@ void gain(Finding& finding, double ms, double step_ms);
 
 // input.cc: waiting for data
 void input_wait(Rules& r);
+// Names the stage of tf.data that slow batches wait for and puts its remedy into the finding; empty
+// where no stage is known.
+std::string slow_stage(const Rules& r, Finding& f);
 void first_step(Rules& r);
 void prefetch_empty(Rules& r);
 // device.cc: copies, launches, kernels
@@ -77,6 +80,8 @@ void stragglers(Rules& r);
 void retracing(Rules& r);
 // loop_acts.cc: what the loop's thread does instead of computing
 void loop_rules(Rules& r);
+// Says how to compile less often; the function that is compiled, or nothing.
+std::string advise_compile(const Rules& r, Finding& f);
 // op_by_op.cc: rows of small operations
 void op_by_op(Rules& r);
 // eager_outside.cc: operations beside the compiled step; whether it said something

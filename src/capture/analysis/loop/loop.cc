@@ -42,6 +42,7 @@ class Builder {
     if (loop_.periods.empty()) return std::move(loop_);
     read_thread();
     read_others();
+    loop_.doubtful = marks.rounds && loop_.has_device;
     loop_.chains = rows_of(calls_, loop_.periods,
                            loop_.pytorch ? RowKind::kPyTorch
                            : loop_.jax   ? RowKind::kJax
@@ -96,7 +97,7 @@ class Builder {
       case Kind::kStep:
         return Word::kMark;
       case Kind::kAnnotation:
-        if (name.find("(dynamo_timed)") != std::string_view::npos) return Word::kCompile;
+        if (is_torch_compile(name)) return Word::kCompile;
         return Word::kMark;
       case Kind::kOptimizer:
         return Word::kMark;
@@ -110,7 +111,7 @@ class Builder {
       case Kind::kOperator:
         if (name.starts_with("DistributedDataParallel.") || name.starts_with("DataParallel."))
           return Word::kMark;
-        return Word::kCall;
+        return is_torch_compile(name) ? Word::kCompile : Word::kCall;
       case Kind::kLaunch:
         return Word::kCall;
       default:
@@ -197,9 +198,25 @@ class Builder {
     mine_calls_ = merged(std::move(mine_calls_));
   }
 
+  // A function of JAX that calls others, which run their programs, was not compiled (disable_jit).
+  bool calls_functions(SliceId s, int64_t begin, int64_t end) const {
+    if (!loop_.jax || !trace_.name(s).starts_with("PjitFunction(")) return false;
+    if (!calls_.empty() && begin < calls_.back().end) return false;
+    const trace::Track& track = trace_.tracks()[loop_.thread];
+    uint32_t others = 0;
+    for (SliceId inner = s + 1; inner < track.first_slice + track.slices; ++inner) {
+      if (trace_.begin(inner).value >= end) break;
+      const Word word = words_[trace_.label_id(inner)];
+      if (word == Word::kCompile || word == Word::kCallback) return false;
+      others += trace_.label_id(inner) != trace_.label_id(s) &&
+                trace_.name(inner).starts_with("PjitFunction(");
+    }
+    return others >= 2;
+  }
+
   // Annotations, functions of the user that carry one, and steps say where, not what.
   bool is_mark(SliceId s, int64_t begin, int64_t end) const {
-    if (words_[trace_.label_id(s)] == Word::kMark) return true;
+    if (words_[trace_.label_id(s)] == Word::kMark || calls_functions(s, begin, end)) return true;
     if (loop_.pytorch) return false;
     // What the program itself marked: no call of the framework is around it.
     const bool inside = !calls_.empty() && begin < calls_.back().end;
@@ -441,6 +458,7 @@ class Builder {
     } else {
       container = difference(container, callback);
       add(executor_, compute);
+      add(executor_operations_, compute);
       add(executor_, difference(container, merged(std::move(input))));
       add(executor_callback_, callback);
       add(other_communication_, communication);
@@ -473,8 +491,9 @@ class Builder {
   }
 
   void finish_others() {
-    for (Ranges* list : {&device_, &xla_, &xla_callback_, &executor_, &executor_callback_,
-                         &other_input_, &other_compile_, &other_communication_})
+    for (Ranges* list :
+         {&device_, &xla_, &xla_callback_, &executor_, &executor_operations_, &executor_callback_,
+          &other_input_, &other_compile_, &other_communication_})
       *list = merged(std::move(*list));
     // A program that waits for a callback runs, but does not compute.
     xla_container_ =
@@ -503,7 +522,9 @@ class Builder {
     give(Act::kCompile, mine_compile_);
     give(Act::kCompile, difference(intersection(other_compile_, in_call), xla_));
     give(Act::kCallback, difference(united(mine_callback_, xla_callback_), xla_));
-    give(Act::kCallback, difference(intersection(executor_callback_, in_call), executor_));
+    // Another thread of the executor that runs no operation meanwhile waits for it, too.
+    give(Act::kCallback,
+         difference(intersection(executor_callback_, in_call), executor_operations_));
     give(Act::kPython, merged(std::move(mine_books_)));
     give(Act::kPython,
          difference(merged(std::move(inner_frames_)), merged(std::move(inner_calls_))));
@@ -547,8 +568,8 @@ class Builder {
   Ranges mine_checkpoint_, mine_checkpoint_ops_, mine_compile_, mine_input_, mine_callback_,
       mine_communication_, mine_calls_, mine_profiler_, mine_books_;
   Ranges inner_frames_, inner_calls_;  // functions that an operator calls, and what those call
-  Ranges device_, xla_, xla_container_, xla_callback_, executor_, executor_callback_, other_input_,
-      other_compile_, other_communication_;
+  Ranges device_, xla_, xla_container_, xla_callback_, executor_, executor_operations_,
+      executor_callback_, other_input_, other_compile_, other_communication_;
 };
 
 }  // namespace

@@ -60,7 +60,10 @@ struct Loop {
   std::vector<Chain> chains;
   std::vector<bool> regions;  // by label: what the program itself marked, like record_function
   bool has_python = false, has_device = false;
-  bool marked = true;        // else the steps were derived from names that come back
+  bool marked = true;  // else the steps were derived from names that come back
+  // Derived from what comes back on the host of a device: layers, requests, or steps; what the host
+  // does between them need not hold the device up.
+  bool doubtful = false;
   bool compiled = false;     // TensorFlow: a compiled function is called
   bool nothing_ran = false;  // JAX: programs were handed over, none ran before the capture ended
   bool jax = false, keras = false, pytorch = false;  // what the names in the capture show

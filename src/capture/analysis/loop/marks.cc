@@ -48,7 +48,10 @@ class Finder {
             by_track[t].push_back({trace_.begin(s).value, trace_.end(s).value});
         }
       }
-      if (by_track.empty()) recurring_marks(by_track);
+      if (by_track.empty()) {
+        recurring_marks(by_track);
+        marks_.rounds = true;
+      }
     }
     return take_marks(by_track);
   }
@@ -121,7 +124,7 @@ class Finder {
     marks_.thread = thread;
     marks_.list.clear();
     for (const Range& range : rounds) marks_.list.push_back({range.begin, range.end});
-    marks_.open_end = true;
+    marks_.open_end = marks_.rounds = true;
   }
 
   bool take_marks(std::map<TrackId, std::vector<Mark>>& by_track) {

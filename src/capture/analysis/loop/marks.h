@@ -22,6 +22,7 @@ struct Marks {
   trace::TrackId thread = trace::kNone;
   std::vector<Mark> list;  // by begin; fewer than two: there is no loop
   bool open_end = false;   // the marks are no steps, but come once in each
+  bool rounds = false;     // not even that: names that come back
 };
 
 // `words` and `profiler` (functions of the profiler itself) are by label.

@@ -5,6 +5,7 @@
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <numeric>
+#include <utility>
 
 #include "capture/analysis/loop/loop.h"
 
@@ -69,7 +70,8 @@ size_t distance(const std::vector<size_t>& outliers, size_t periods) {
   for (size_t i = 2; i < outliers.size(); ++i) {
     if (outliers[i] - outliers[i - 1] != step) return 0;
   }
-  const bool whole = outliers.front() < step && outliers.back() + step >= periods;
+  // What follows the last step may not be recorded.
+  const bool whole = outliers.front() < step && outliers.back() + step + 1 >= periods;
   return step >= 2 && whole ? step : 0;
 }
 
@@ -139,6 +141,7 @@ void keep_the_longest(const std::vector<double>& lengths, Rhythm& r, std::vector
 }
 
 // Work in every second step: half of the steps are long, so that the median tells nothing.
+// Also where some of them are longer still.
 void every_second(const std::vector<double>& lengths, Rhythm& r, std::vector<double>& usual) {
   for (const size_t first : {size_t{0}, size_t{1}}) {
     double shortest = 1e300, longest = 0;  // of the long ones, of the others
@@ -151,6 +154,7 @@ void every_second(const std::vector<double>& lengths, Rhythm& r, std::vector<dou
     }
     if (shortest < kOutlier * longest) continue;
     r.usual.clear();
+    r.outliers.clear();
     usual.clear();
     for (size_t i = 0; i < lengths.size(); ++i) {
       (i % 2 == first ? r.outliers : r.usual).push_back(i);
@@ -160,19 +164,25 @@ void every_second(const std::vector<double>& lengths, Rhythm& r, std::vector<dou
   }
 }
 
-// A single long wait for input, where every step waits for it, is more of the same.
-bool waits_anyway(const Loop& loop, const std::vector<double>& lengths, const Rhythm& r,
-                  double usual) {
+// A single step that is long by what takes much of every step is more of the same: a wait for input,
+// or Python that was slow once more.
+bool is_more_of_the_same(const Loop& loop, const std::vector<double>& lengths, const Rhythm& r,
+                         double usual) {
   const size_t i = r.outliers[0];
-  if (i == 0) return false;  // a buffer that fills
-  double waited = 0, whole = 0;
-  for (const size_t u : r.usual) {
-    waited += ms(loop.periods[u].of(Act::kInput));
-    whole += lengths[u];
+  if (i == 0) return false;  // a buffer that fills, a warm-up
+  double whole = 0;
+  for (const size_t u : r.usual) whole += lengths[u];
+  for (const auto& [act, much] :
+       {std::pair{Act::kInput, 0.2}, std::pair{Act::kPython, 0.4}, std::pair{Act::kUnrecorded, 0.4},
+        std::pair{Act::kCheckpoint, 0.4}, std::pair{Act::kCallback, 0.4},
+        std::pair{Act::kCompile, 0.4}}) {
+    double taken = 0;
+    for (const size_t u : r.usual) taken += ms(loop.periods[u].of(act));
+    const double more = ms(loop.periods[i].of(act)) -
+                        taken / static_cast<double>(std::max<size_t>(1, r.usual.size()));
+    if (more > 0.5 * (lengths[i] - usual) && taken > much * whole) return true;
   }
-  const double more = ms(loop.periods[i].of(Act::kInput)) -
-                      waited / static_cast<double>(std::max<size_t>(1, r.usual.size()));
-  return more > 0.5 * (lengths[i] - usual) && waited > 0.2 * whole;
+  return false;
 }
 
 // Where steps differ much, medians of their parts do not add up to anything.
@@ -190,7 +200,7 @@ bool is_scattered(const std::vector<double>& lengths) {
 bool is_uneven(const Loop& loop, const std::vector<double>& lengths, const Rhythm& r,
                double usual) {
   if (r.more_work || r.outliers.empty()) return false;
-  if (r.outliers.size() == 1) return waits_anyway(loop, lengths, r, usual);
+  if (r.outliers.size() == 1) return is_more_of_the_same(loop, lengths, r, usual);
   std::array<double, kActCount> longer{};
   double extra = 0, input = 0, all = 0;
   for (const size_t i : r.outliers) {
@@ -239,8 +249,7 @@ Rhythm rhythm_of(const Loop& loop) {
     usual = lengths;
   }
   keep_the_longest(lengths, r, usual);
-  if (!by_work(loop, lengths, r, usual) && r.outliers.empty() && lengths.size() >= 6)
-    every_second(lengths, r, usual);
+  if (!by_work(loop, lengths, r, usual) && lengths.size() >= 6) every_second(lengths, r, usual);
   if (is_uneven(loop, lengths, r, median(usual)) || (r.outliers.empty() && is_scattered(lengths))) {
     r.uneven = true;
     r.outliers.clear();
@@ -410,7 +419,7 @@ Path python_path(const trace::Trace& trace, const Loop& loop, const Ranges& mome
     path.functions.push_back(is_function
                                  ? shown(frame, !started)
                                  : std::string(trace.text(trace.labels()[node.label].name)));
-    if (path.purpose == Purpose::kUnknown && !frame.builtin)
+    if (path.purpose == Purpose::kUnknown && !frame.builtin && !is_of_torch(frame))
       path.purpose = purpose_of(frame.function);
   }
   std::vector<std::string> names = path.functions;

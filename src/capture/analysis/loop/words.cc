@@ -22,8 +22,8 @@ constexpr std::array<std::string_view, 11> kCompileParts = {
     "PjRtCpuClient::Compile", "BuildExecutable", "lower_sharding_computation",
     "trace_to_jaxpr",         "(dynamo_timed)",  "JitCompiler::",
     "CpuCompiler::",          "GpuCompiler::"};
-constexpr std::array<std::string_view, 4> kCallbackParts = {
-    "pure_callback", "io_callback", "debug_callback", "python_cpu_callback"};
+constexpr std::array<std::string_view, 5> kCallbackParts = {
+    "pure_callback", "io_callback", "debug_callback", "debug_print", "python_cpu_callback"};
 constexpr std::array<std::string_view, 3> kPyFuncs = {"PyFunc", "EagerPyFunc", "PyFuncStateless"};
 constexpr std::array<std::string_view, 7> kCheckpointOps = {
     "SaveV2", "MergeV2Checkpoints", "ShardedFilename", "SaveSlices", "RestoreV2",
@@ -80,6 +80,16 @@ Word word_of(std::string_view name) {
       name == "SessionRun")
     return Word::kFunction;
   return Word::kCall;
+}
+
+bool is_of_torch(const Frame& frame) {
+  return (frame.file.starts_with("torch/") || has(frame.file, "-packages/torch/")) &&
+         !has(frame.file, "torch/utils/data") && !has(frame.file, "torch/serialization");
+}
+
+bool is_torch_compile(std::string_view name) {
+  return has(name, "(dynamo_timed)") || name == "dynamo" || name == "entire_frame_compile" ||
+         name.starts_with("compile_attempt_");
 }
 
 bool is_framework_call(std::string_view name) {

@@ -27,6 +27,8 @@ Word word_of(std::string_view name);
 // Whether a name that no other call is around is one of the framework's own. What is not, the
 // program marked itself.
 bool is_framework_call(std::string_view name);
+// Tracing and compiling of torch.compile.
+bool is_torch_compile(std::string_view name);
 // A function of Python in a capture of either kind, by how the tracers write it:
 // "$file.py:12 name", "$module name", "file.py(12): name", "<built-in method name of …>".
 struct Frame {
@@ -36,6 +38,8 @@ struct Frame {
 };
 bool is_frame(std::string_view name);
 Frame frame_of(std::string_view name);
+// A function of PyTorch itself, its DataLoader left out: its name says nothing about the program.
+bool is_of_torch(const Frame& frame);
 // A function that writes the program's state, by its name and file.
 bool saves(const Frame& frame);
 
