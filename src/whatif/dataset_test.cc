@@ -131,6 +131,23 @@ TEST_CASE("Examples: written and read again; damage loses one record") {
     (void)read_examples(as_bytes(file).subspan(0, size), {});
 }
 
+TEST_CASE("Examples out: what no 64-bit number holds is written as a float") {
+  const auto data = read_csv("a,b\n1111111111111111111111111111,1\n2,2\n", {});
+  REQUIRE(data);
+  const auto again = read_examples(as_bytes(write_records(*data)), {});
+  REQUIRE(again);
+  CHECK(again->find("a")->number(0) == doctest::Approx(1.1111111e27));
+  CHECK(again->find("b")->number(1) == 2);
+  const auto holes = read_json_rows("{\"l\":[1,null,3]}\n{\"l\":[4]}\n", {});
+  REQUIRE(holes);
+  const auto list = read_examples(as_bytes(write_records(*holes)), {});
+  REQUIRE(list);
+  const Column& l = *list->find("l");
+  REQUIRE(l.length(0) == 3);
+  CHECK(std::isnan(l.numbers[1]));
+  CHECK(l.numbers[2] == 3);
+}
+
 TEST_CASE("SequenceExample: context and lists") {
   // context { feature { key "id" int64 7 } } lists { key "t" feature_list { float 1 } { float 2 } }
   std::string message;

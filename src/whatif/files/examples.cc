@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 
@@ -168,6 +169,14 @@ size_t for_each_record(Bytes file, Fn&& fn) {
   return damaged;
 }
 
+// Whether all elements can stand in an int64_list: a missing one of a list cannot.
+bool are_whole(const Column& column, size_t row) {
+  const auto begin = column.numbers.begin();
+  return column.is_integer && std::all_of(begin + static_cast<int64_t>(column.begin(row)),
+                                          begin + static_cast<int64_t>(column.end(row)),
+                                          [](double v) { return v >= -0x1p63 && v < 0x1p63; });
+}
+
 }  // namespace
 
 std::vector<std::string> read_messages(Bytes file, const ReadOptions& options) {
@@ -222,7 +231,7 @@ std::string write_example(const Dataset& data, size_t row) {
       features.message(1, [&](wire::Encoder& entry) {
         entry.bytes(1, column.name);
         entry.message(2, [&](wire::Encoder& feature) {
-          const uint32_t which = !column.is_numeric() ? 1 : column.is_integer ? 3 : 2;
+          const uint32_t which = !column.is_numeric() ? 1 : are_whole(column, row) ? 3 : 2;
           feature.message(which, [&](wire::Encoder& list) {
             for (size_t i = column.begin(row); i < column.end(row); ++i) {
               if (which == 1)
