@@ -38,6 +38,7 @@ constexpr std::string_view kHelp =
   --predictions WHAT     a column of scores, or a second file; may be repeated for one model's
                          columns
   --key COLUMN           joins a second file by this column (default: by order)
+  --attributions FILE    how much each feature moved each prediction: a column for each feature
   --task KIND            regression, binary or multiclass (default: told from the data)
   --endpoint URL         a model that can be asked about changed examples; may be repeated
   --protocol NAME        tfserving (default), kserve or template
@@ -51,7 +52,8 @@ docs/whatif.md says more.
 )";
 
 struct Options {
-  std::string data, label, positive, key, task, protocol = "tfserving", model, session, port;
+  std::string data, label, positive, key, attributions, task, protocol = "tfserving", model,
+                                                              session, port;
   std::vector<std::string> predictions, endpoints;
   int64_t max_examples = 100'000;
 };
@@ -86,6 +88,7 @@ std::string config_text(const Options& o) {
           else
             write_texts(json, "columns", o.predictions);
           if (!o.key.empty()) json.key("key").string(o.key);
+          if (!o.attributions.empty()) json.key("attributions").string(whole_path(o.attributions));
           if (!o.task.empty()) json.key("task").string(o.task);
         });
       }
@@ -109,6 +112,7 @@ Args serve_args(const std::string& folder, const Options& o) {
     args.push_back(std::filesystem::path(whole_path(path)).parent_path().string());
   };
   if (!o.data.empty()) allow_folder(o.data);
+  if (!o.attributions.empty()) allow_folder(o.attributions);
   std::error_code ignored;
   for (const std::string& file : o.predictions)
     if (std::filesystem::is_regular_file(file, ignored)) allow_folder(file);
@@ -177,6 +181,7 @@ int whatif_command(const Args& args) {
   flags.text("positive", o.positive);
   flags.list("predictions", o.predictions);
   flags.text("key", o.key);
+  flags.text("attributions", o.attributions);
   flags.choice("task", o.task, {"regression", "binary", "multiclass"});
   flags.list("endpoint", o.endpoints);
   flags.choice("protocol", o.protocol, {"tfserving", "kserve", "template"});

@@ -110,6 +110,16 @@ Ranked ranked_all(const Predictions& predictions, const Truth& truth) {
   return std::move(ranked_of(predictions, truth, one)[0]);
 }
 
+Ranked ranked_against_rest(const Predictions& predictions, const Truth& truth, size_t label) {
+  Predictions one;
+  Truth is_it;
+  for (size_t row = 0; row < predictions.rows(); ++row) {
+    one.scores.push_back(predictions.is_missing(row) ? kNaN : predictions.score(row, label));
+    is_it.labels.push_back(truth.labels[row] == static_cast<int32_t>(label) ? 1 : 0);
+  }
+  return ranked_all(one, is_it);
+}
+
 Curves curves_of(const Ranked& ranked, size_t points) {
   Curves out;
   const size_t n = ranked.scores.size();

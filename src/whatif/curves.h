@@ -22,6 +22,8 @@ struct Ranked {
 std::vector<Ranked> ranked_of(const Predictions& predictions, const Truth& truth,
                               const Slicing& slicing);
 Ranked ranked_all(const Predictions& predictions, const Truth& truth);
+// One label of several against all others.
+Ranked ranked_against_rest(const Predictions& predictions, const Truth& truth, size_t label);
 
 struct CurvePoint {
   float x = 0, y = 0, threshold = 0;

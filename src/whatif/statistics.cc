@@ -92,6 +92,24 @@ void describe_numbers(const Column& column, ColumnStatistics& out) {
   out.non_uniformity = non_uniformity(n.histogram);
 }
 
+// How many rows have how many elements, in buckets of equal width and whole edges.
+void describe_lengths(const Column& column, ColumnStatistics& out) {
+  const size_t rows = column.rows();
+  if (!column.is_list() || rows == 0) return;
+  size_t shortest = SIZE_MAX, longest = 0;
+  for (size_t row = 0; row < rows; ++row) {
+    shortest = std::min(shortest, column.length(row));
+    longest = std::max(longest, column.length(row));
+  }
+  out.mean_list_length = static_cast<double>(column.offsets.back()) / static_cast<double>(rows);
+  out.longest_list = static_cast<double>(longest);
+  const size_t step = (longest - shortest) / kBuckets + 1;
+  out.lengths.assign((longest - shortest) / step + 1, 0);
+  for (size_t row = 0; row < rows; ++row) ++out.lengths[(column.length(row) - shortest) / step];
+  for (size_t i = 0; i <= out.lengths.size(); ++i)
+    out.length_edges.push_back(static_cast<double>(shortest + i * step));
+}
+
 std::vector<uint64_t> counts_of(const Column& column) {
   std::vector<uint64_t> counts(column.words.size());
   for (const uint32_t code : column.codes)
@@ -152,12 +170,7 @@ ColumnStatistics statistics_of(const Column& column) {
   const size_t rows = column.rows();
   for (size_t row = 0; row < rows; ++row) out.missing += column.is_missing(row);
   out.count = rows - out.missing;
-  if (column.is_list() && rows > 0) {
-    out.mean_list_length = static_cast<double>(column.offsets.back()) / static_cast<double>(rows);
-    out.longest_list = 0;
-    for (size_t row = 0; row < rows; ++row)
-      out.longest_list = std::max(out.longest_list, static_cast<double>(column.length(row)));
-  }
+  describe_lengths(column, out);
   if (column.is_numeric()) {
     describe_numbers(column, out);
   } else {

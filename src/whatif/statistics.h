@@ -34,6 +34,9 @@ struct ColumnStatistics {
   Kind kind = Kind::kNumeric;
   uint64_t count = 0, missing = 0;  // examples with and without a value
   double mean_list_length = 1, longest_list = 1;
+  // Of a column of lists: how many examples by the list's length, in at most ten buckets.
+  std::vector<uint64_t> lengths;
+  std::vector<double> length_edges;
   NumericStatistics numeric;
   WordStatistics words;
   double non_uniformity = 0;  // 1 - normalised entropy of the histogram

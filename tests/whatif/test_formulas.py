@@ -190,6 +190,12 @@ def test_multiclass_and_regression(tmp_path):
         said = scores.argmax(1)
         assert one["accuracy"][0] == pytest.approx((said == truth).mean())
         assert one["confusion"][:9] == [int(((truth == a) & (said == b)).sum()) for a in range(3) for b in range(3)]
+        for i, rest in enumerate(one["one_vs_rest"]):
+            is_it = (truth == i).astype(int)
+            area, half = auc(is_it, scores[:, i])
+            assert rest["name"] == f"k{i}" and rest["auc"] == pytest.approx([area, area - half, area + half])
+            assert rest["average_precision"] == pytest.approx(average_precision(is_it, scores[:, i]))
+            assert rest["sweep"]["tp"] == [int((is_it[scores[:, i] * 100 > k]).sum()) for k in range(101)]
         assert one["top"][1] == pytest.approx(np.mean([t in np.argsort(-s)[:2] for t, s in zip(truth, scores)]))
     with Served("whatif", "--data", str(tmp_path / "d.csv"), "--label", "value", "--predictions", "guess", state=tmp_path / "s2") as server:
         one = server.post("performance", {})["all"]

@@ -78,6 +78,8 @@ def test_a_live_model(endpoint, data, tmp_path, protocol, path):
         lines = server.post("dependence", {"features": ["x"] if protocol == "kserve" else ["x", "group"], "row": -1})["features"]
         assert lines[0]["name"] == "x"
         assert lines[0]["means"][0] == pytest.approx([v / 10 for v in range(10)])
+        ranged = server.post("dependence", {"features": ["x"], "row": 3, "low": 2, "high": 4})["features"][0]
+        assert ranged["values"] == [2, 3, 4] and ranged["means"][0] == pytest.approx([0.2, 0.3, 0.4])
         if protocol == "tfserving":
             assert lines[1]["interest"] == pytest.approx(0)
             pair = server.post("pair", {"features": ["x", "group"], "row": -1, "examples": 20})

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <random>
 
 #include "api/services/found_folders.h"
 #include "base/sha256.h"
@@ -16,7 +17,7 @@ namespace sonde::api {
 namespace {
 
 constexpr uint64_t kMaxConfigBytes = 1 << 20;
-constexpr size_t kMaxSets = 500, kMaxDropped = 20, kMaxOpen = 20;
+constexpr size_t kMaxSets = 500, kMaxDropped = 20, kMaxEdited = 20, kMaxOpen = 20;
 
 struct Found {
   std::string id, run, folder, root;
@@ -108,7 +109,8 @@ bool is_listed_endpoint(const Context& context, std::string_view url) {
   });
 }
 
-std::vector<WhatIfEntry> WhatIfSets::list(const Context& context) {
+std::vector<WhatIfEntry> WhatIfSets::list(const Context& context,
+                                          const std::vector<std::string_view>& mine) {
   std::vector<WhatIfEntry> entries;
   for (const Found& found : *files_of(context)) {
     WhatIfEntry entry{found.id, found.run, found.run, found.folder + "/whatif.json", ""};
@@ -121,6 +123,9 @@ std::vector<WhatIfEntry> WhatIfSets::list(const Context& context) {
   }
   const std::lock_guard lock(mutex_);
   for (const auto& [id, set] : dropped_) entries.push_back({id, set->config().name, "", "", ""});
+  for (const auto& [id, set] : edited_)
+    if (std::ranges::find(mine, id) != mine.end())
+      entries.push_back({id, set->config().name, "", "", ""});
   return entries;
 }
 
@@ -130,6 +135,8 @@ Result<std::shared_ptr<whatif::LoadedSet>> WhatIfSets::open(const Context& conte
     const std::lock_guard lock(mutex_);
     if (const auto dropped = dropped_.find(std::string(id)); dropped != dropped_.end())
       return dropped->second;
+    if (const auto edited = edited_.find(std::string(id)); edited != edited_.end())
+      return edited->second;
   }
   const auto files = files_of(context);
   const auto found =
@@ -159,6 +166,15 @@ Result<std::string> WhatIfSets::keep(whatif::SetConfig config, whatif::Dataset d
   if (dropped_.size() >= kMaxDropped) dropped_.erase(dropped_.begin());
   std::string id = fmt::format("dropped-{:06}", next_++);
   dropped_[id] = std::move(set);
+  return id;
+}
+
+std::string WhatIfSets::keep_edited(std::shared_ptr<whatif::LoadedSet> set) {
+  std::random_device random;
+  const std::lock_guard lock(mutex_);
+  if (edited_.size() >= kMaxEdited) edited_.erase(edited_.begin());  // the oldest: ids count up
+  std::string id = fmt::format("edited-{:06}-{:08x}{:08x}", next_++, random(), random());
+  edited_[id] = std::move(set);
   return id;
 }
 

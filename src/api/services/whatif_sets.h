@@ -34,19 +34,23 @@ struct PluginExamples {
 class WhatIfSets {
  public:
   PluginExamples& plugin() { return plugin_; }
-  std::vector<WhatIfEntry> list(const Context& context);
+  // Also the edited sets that `mine` names.
+  std::vector<WhatIfEntry> list(const Context& context, const std::vector<std::string_view>& mine);
   // kNotFound; otherwise what loading says. A changed whatif.json is read again.
   Result<std::shared_ptr<whatif::LoadedSet>> open(const Context& context, std::string_view id);
   Result<std::string> keep(whatif::SetConfig config, whatif::Dataset data);  // its id
+  // A set that one user made out of another: opened by its id and listed for nobody else.
+  std::string keep_edited(std::shared_ptr<whatif::LoadedSet> set);
 
  private:
   struct Open {
     int64_t mtime_ns = 0;
     std::shared_ptr<whatif::LoadedSet> set;
   };
-  std::mutex mutex_;  // guards: open_, dropped_, next_
+  std::mutex mutex_;  // guards: open_, dropped_, edited_, next_
   std::map<std::string, Open> open_;
   std::map<std::string, std::shared_ptr<whatif::LoadedSet>> dropped_;
+  std::map<std::string, std::shared_ptr<whatif::LoadedSet>> edited_;
   uint64_t next_ = 1;
   PluginExamples plugin_;
 };

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 
 #include "base/strings.h"
 #include "codec/base64.h"
@@ -111,18 +113,35 @@ Result<void> add_score(const JsonValue& value, RawScores& out) {
   return {};
 }
 
+// Puts scores that came in the order of `names` into the order of `labels`: models that sort their
+// answer name the labels in another order for every example.
+Result<void> reorder(const std::vector<std::string_view>& names,
+                     const std::vector<std::string>& labels, std::span<double> scores) {
+  if (names.size() != scores.size() || labels.size() != scores.size())
+    return fail(Code::kInvalid, "the model named the labels of some examples and not of others");
+  std::vector<double> sorted(scores.size());
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const auto at = std::ranges::find(names, labels[i]);
+    if (at == names.end())
+      return fail(
+          Code::kInvalid,
+          fmt::format("the model gave the label '{}' a score for one example and not for another",
+                      to_utf8(std::string_view(labels[i]).substr(0, 200))));
+    sorted[i] = scores[static_cast<size_t>(at - names.begin())];
+  }
+  std::ranges::copy(sorted, scores.begin());
+  return {};
+}
+
 // One prediction: a number, a list of scores, a list of [label, score], or an object of label and
 // score.
 Result<void> add_prediction(const JsonValue& value, bool is_first, RawScores& out) {
   const size_t before = out.scores.size();
-  const auto label = [&](std::string_view name) {
-    if (is_first) out.labels.emplace_back(name);
-    return true;
-  };
+  std::vector<std::string_view> names;
   if (value.is_array()) {
     for (const JsonValue& item : value.items) {
       const bool is_pair = item.is_array() && item.items.size() == 2 && item.items[0].is_string();
-      if (is_pair) label(item.items[0].text);
+      if (is_pair) names.push_back(item.items[0].text);
       // A batch of one output comes wrapped once more.
       const JsonValue& score = is_pair                                     ? item.items[1]
                                : item.is_array() && item.items.size() == 1 ? item.items[0]
@@ -131,7 +150,7 @@ Result<void> add_prediction(const JsonValue& value, bool is_first, RawScores& ou
     }
   } else if (value.is_object()) {
     for (const JsonMember& member : value.members) {
-      label(member.first);
+      names.push_back(member.first);
       if (auto added = add_score(member.second, out); !added) return added;
     }
   } else if (auto added = add_score(value, out); !added) {
@@ -143,6 +162,10 @@ Result<void> add_prediction(const JsonValue& value, bool is_first, RawScores& ou
     return fail(Code::kInvalid,
                 fmt::format("the model answered {} scores for one example and {} for another",
                             out.width, width));
+  if (is_first)
+    out.labels.assign(names.begin(), names.end());
+  else if (!std::ranges::equal(names, out.labels))
+    return reorder(names, out.labels, std::span(out.scores).subspan(before));
   return {};
 }
 
@@ -246,6 +269,29 @@ Result<RawScores> read_scores(const ModelConfig& model, std::string_view body, s
       more && more->is_array() && more->items.size() == rows)
     for (const JsonValue& one : more->items) out.attributions.push_back(to_text(one));
   return out;
+}
+
+Result<void> order_scores(const std::vector<std::string>& labels, RawScores& raw) {
+  if (raw.labels == labels) return {};
+  const std::vector<std::string_view> names(raw.labels.begin(), raw.labels.end());
+  for (size_t at = 0; at < raw.scores.size(); at += raw.width)
+    if (auto sorted = reorder(names, labels, std::span(raw.scores).subspan(at, raw.width)); !sorted)
+      return sorted;
+  raw.labels = labels;
+  return {};
+}
+
+Result<void> append_scores(RawScores part, RawScores& all) {
+  if (all.scores.empty()) {
+    all = std::move(part);
+    return {};
+  }
+  if (part.width != all.width)
+    return fail(Code::kInvalid, "the model answers with a changing number of scores");
+  if (auto sorted = order_scores(all.labels, part); !sorted) return sorted;
+  all.scores.insert(all.scores.end(), part.scores.begin(), part.scores.end());
+  std::ranges::move(part.attributions, std::back_inserter(all.attributions));
+  return {};
 }
 
 Result<Predictions> to_predictions(const ModelConfig& model, RawScores raw, const Column* truth) {

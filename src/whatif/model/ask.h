@@ -31,6 +31,11 @@ struct RawScores {
 // kInvalid when the answer is not one prediction for each of `rows` examples.
 Result<RawScores> read_scores(const ModelConfig& model, std::string_view body, size_t rows);
 
+// Puts what was said about every example into the order of these labels; kInvalid when they differ.
+Result<void> order_scores(const std::vector<std::string>& labels, RawScores& raw);
+// Adds what was said about the next examples, its labels in the order of the first ones.
+Result<void> append_scores(RawScores part, RawScores& all);
+
 // As predictions of the set's task.
 Result<Predictions> to_predictions(const ModelConfig& model, RawScores raw, const Column* truth);
 

@@ -26,13 +26,10 @@ struct Questions {
 RawScores joined_in_order(Questions& questions) {
   RawScores all;
   for (auto& [begin, part] : questions.parts) {
-    if (begin > 0 && part.width != all.width) {
-      questions.problem = "the model answers with a changing number of scores";
+    if (auto added = append_scores(std::move(part), all); !added) {
+      questions.problem = added.error().text;
       break;
     }
-    all.width = part.width;
-    if (all.labels.empty()) all.labels = std::move(part.labels);
-    all.scores.insert(all.scores.end(), part.scores.begin(), part.scores.end());
   }
   return all;
 }
@@ -45,15 +42,19 @@ Result<RawScores> LoadedSet::ask(const ModelConfig& model, const Dataset& rows) 
   for (size_t begin = 0; begin < rows.rows; begin += kLargestBatch) {
     SONDE_TRY(part,
               ask_model(model, rows, columns, begin, std::min(rows.rows, begin + kLargestBatch)));
-    if (begin > 0 && part.width != all.width)
-      return fail(Code::kInvalid, "the model answers with a changing number of scores");
-    all.width = part.width;
-    if (all.labels.empty()) all.labels = std::move(part.labels);
-    all.scores.insert(all.scores.end(), part.scores.begin(), part.scores.end());
-    all.attributions.insert(all.attributions.end(), part.attributions.begin(),
-                            part.attributions.end());
+    if (auto added = append_scores(std::move(part), all); !added)
+      return fail(std::move(added).error());
   }
+  if (auto aligned = align(model.name, all); !aligned) return fail(std::move(aligned).error());
   return all;
+}
+
+Result<void> LoadedSet::align(const std::string& model, RawScores& raw) const {
+  if (raw.labels.empty()) return {};
+  const std::lock_guard lock(mutex_);
+  const auto [known, is_new] = label_order_.try_emplace(model, raw.labels);
+  if (is_new) return {};
+  return order_scores(known->second, raw);
 }
 
 Result<std::vector<double>> LoadedSet::custom_distances(size_t row) const {
@@ -147,6 +148,16 @@ void LoadedSet::ask_all(std::stop_token stop, const std::string& name) {
   }
   RawScores all = joined_in_order(questions);
   std::string problem = std::move(questions.problem);
+  if (problem.empty())
+    if (auto aligned = align(name, all); !aligned) problem = aligned.error().text;
+  std::shared_ptr<const Attributions> attributions;
+  if (all.attributions.size() == data_.rows) {
+    auto read = attributions_in(all.attributions);
+    if (read)
+      attributions = std::move(*read);
+    else if (problem.empty())
+      problem = read.error().text;
+  }
   Result<Predictions> made = fail(Code::kConflict, "stopped");
   if (problem.empty() && !is_stopped()) {
     made = to_predictions(*model, std::move(all), label());
@@ -156,7 +167,9 @@ void LoadedSet::ask_all(std::stop_token stop, const std::string& name) {
   ModelStatus* status = find(name);
   status->is_asking = status->is_stopping = false;
   status->problem = problem;
-  if (made) status->predictions = std::make_shared<const Predictions>(std::move(*made));
+  if (!made) return;
+  status->predictions = std::make_shared<const Predictions>(std::move(*made));
+  status->attributions = std::move(attributions);
 }
 
 }  // namespace sonde::whatif

@@ -49,12 +49,12 @@ Result<ModelConfig> model_config(const JsonValue& value) {
       read_text(value, "positive", out.positive), read_names(value, "columns", out.columns),
       read_names(value, "labels", out.labels), read_text(value, "vocabulary", out.vocabulary),
       read_text(value, "file", out.file), read_text(value, "key", out.key),
-      read_text(value, "steps", out.steps), read_text(value, "url", out.url),
-      read_text(value, "protocol", out.protocol), read_text(value, "request", out.request),
-      read_text(value, "scores", out.scores), read_text(value, "input", out.input),
-      read_text(value, "tensor", out.tensor), read_text(value, "output", out.output),
-      read_text(value, "signature", out.signature), read_text(value, "token", out.token),
-      read_names(value, "features", out.features));
+      read_text(value, "attributions", out.attributions), read_text(value, "steps", out.steps),
+      read_text(value, "url", out.url), read_text(value, "protocol", out.protocol),
+      read_text(value, "request", out.request), read_text(value, "scores", out.scores),
+      read_text(value, "input", out.input), read_text(value, "tensor", out.tensor),
+      read_text(value, "output", out.output), read_text(value, "signature", out.signature),
+      read_text(value, "token", out.token), read_names(value, "features", out.features));
   if (!read) return fail(std::move(read).error());
   if (out.name.empty() || out.name.size() > 200)
     return fail(Code::kInvalid, "a model's name has 1 to 200 characters");

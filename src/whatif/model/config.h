@@ -20,11 +20,12 @@ struct ModelConfig {
   std::string task, positive;        // see PredictionColumns
   std::vector<std::string> columns;  // of the data, or of `file`
   std::vector<std::string> labels;
-  std::string vocabulary;  // a text file of labels, one a line, in the order of the scores
-  std::string file, key;   // a second file; joined by `key`, by order when empty
-  std::string steps;       // a pattern of files with one * for the step: logged during training
-  std::string url;         // an endpoint that answers predictions
-  std::string protocol;    // "tfserving", "kserve" or "template"
+  std::string vocabulary;    // a text file of labels, one a line, in the order of the scores
+  std::string file, key;     // a second file; joined by `key`, by order when empty
+  std::string attributions;  // a file with a column for each feature, joined like `file`
+  std::string steps;         // a pattern of files with one * for the step: logged during training
+  std::string url;           // an endpoint that answers predictions
+  std::string protocol;      // "tfserving", "kserve" or "template"
   std::string request,
       scores;         // template: the body with {{instances}}, a JSON pointer into the answer
   std::string input;  // name of the input tensor; "examples" sends serialised tf.train.Example

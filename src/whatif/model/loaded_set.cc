@@ -183,9 +183,20 @@ void LoadedSet::prepare(const Resolve& resolve,
       else
         status.problem = read.error().text;
     }
+    if (status.problem.empty() && !config.attributions.empty()) {
+      auto read = joined_file(config.attributions, config.key, resolve);
+      if (read)
+        status.attributions = attributions_of(std::move(*read), config.key);
+      else
+        status.problem = read.error().text;
+    }
     models_.push_back(std::move(status));
   }
   may_measure_ = !config_.distance.empty() && may_call(config_.distance);
+  find_features();
+}
+
+void LoadedSet::find_features() {
   const std::vector<std::string> skip = non_features();
   for (size_t i = 0; i < data_.columns.size(); ++i)
     if (std::ranges::find(skip, data_.columns[i].name) == skip.end()) features_.push_back(i);
@@ -196,15 +207,20 @@ Result<Predictions> LoadedSet::static_predictions(const ModelConfig& model,
                                                   const Resolve& resolve) const {
   PredictionColumns from{model.name, model.columns, model.labels, model.task, model.positive};
   if (model.file.empty()) return predictions_from(data_, from, label());
-  SONDE_TRY(const path, resolve(model.file));
-  ReadOptions options;
-  options.max_examples = model.key.empty() ? config_.max_examples : 10'000'000;
-  SONDE_TRY(table, read_dataset(path, options));
-  SONDE_TRY(rows, joined(data_, std::move(table), model.key));
+  SONDE_TRY(const rows, joined_file(model.file, model.key, resolve));
   if (from.columns.empty())
     for (const Column& column : rows.columns)
       if (column.name != model.key && column.is_numeric()) from.columns.push_back(column.name);
   return predictions_from(rows, from, label());
+}
+
+Result<Dataset> LoadedSet::joined_file(const std::string& file, const std::string& key,
+                                       const Resolve& resolve) const {
+  SONDE_TRY(const path, resolve(file));
+  ReadOptions options;
+  options.max_examples = key.empty() ? config_.max_examples : 10'000'000;
+  SONDE_TRY(table, read_dataset(path, options));
+  return joined(data_, std::move(table), key);
 }
 
 std::vector<ModelStatus> LoadedSet::models() const {
@@ -268,6 +284,15 @@ Result<std::shared_ptr<const Predictions>> LoadedSet::predictions(std::string_vi
   if (by_step_.size() >= kStepsInMemory) by_step_.clear();
   by_step_[path] = shared;
   return shared;
+}
+
+Result<std::shared_ptr<const Attributions>> LoadedSet::attributions(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  const ModelStatus* model = name.empty() && !models_.empty() ? &models_[0] : find(name);
+  if (!model || !model->attributions)
+    return fail(Code::kNotFound, fmt::format("'{}' gives no attributions of the examples",
+                                             to_utf8(name.substr(0, 200))));
+  return model->attributions;
 }
 
 Result<ModelConfig> LoadedSet::live_model(std::string_view name) const {

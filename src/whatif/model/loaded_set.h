@@ -13,6 +13,8 @@
 
 #include "base/result.h"
 #include "base/thread_pool.h"
+#include "codec/json_read.h"
+#include "whatif/attributions.h"
 #include "whatif/dataset.h"
 #include "whatif/distance.h"
 #include "whatif/model/ask.h"
@@ -32,13 +34,21 @@ struct StepFile {
 // What is known about a model at one moment.
 struct ModelStatus {
   ModelConfig config;
-  std::shared_ptr<const Predictions> predictions;  // null: not asked yet, or a problem
-  std::vector<StepFile> steps;                     // rising
+  std::shared_ptr<const Predictions> predictions;    // null: not asked yet, or a problem
+  std::shared_ptr<const Attributions> attributions;  // null: it gives none
+  std::vector<StepFile> steps;                       // rising
   std::string problem;
   bool is_live = false;        // has an endpoint that may be asked
   bool needs_consent = false;  // has an endpoint that a user has not allowed yet
   size_t asked = 0;            // examples answered so far
   bool is_asking = false, is_stopping = false;
+};
+
+// What makes one set out of another.
+struct SetEdits {
+  std::vector<uint32_t> rows;            // which examples, in their new order; twice: a copy
+  std::vector<const JsonValue*> values;  // of each of them: an object of changed values, or null
+  std::vector<std::string> features;     // new columns
 };
 
 class LoadedSet {
@@ -49,6 +59,9 @@ class LoadedSet {
       const std::function<bool(const std::string& url)>& may_call);
   // Examples that were dropped on the page.
   static std::shared_ptr<LoadedSet> of(SetConfig config, Dataset data);
+  // This set with examples changed, copied or left out. Live models that have predicted are asked
+  // about the changed ones; what a table said about them is unknown.
+  Result<std::shared_ptr<LoadedSet>> edited(const SetEdits& edits) const;
   ~LoadedSet();
 
   const Dataset& data() const { return data_; }
@@ -68,6 +81,8 @@ class LoadedSet {
   std::vector<ModelStatus> models() const;
   // "name", or "name@step" of an evaluation logged during training. Empty: the first model.
   Result<std::shared_ptr<const Predictions>> predictions(std::string_view name) const;
+  // kNotFound when the model gives none. Empty: the first model.
+  Result<std::shared_ptr<const Attributions>> attributions(std::string_view name) const;
   // kConflict when the model has no endpoint or no user has allowed it.
   Result<ModelConfig> live_model(std::string_view name) const;
   // kConflict when the name is taken.
@@ -84,9 +99,15 @@ class LoadedSet {
 
  private:
   LoadedSet(SetConfig config, Dataset data);
+  void find_features();
   void prepare(const Resolve& resolve, const std::function<bool(const std::string&)>& may_call);
   Result<Predictions> static_predictions(const ModelConfig& model, const Resolve& resolve) const;
+  // A second file with its rows in the order of the examples.
+  Result<Dataset> joined_file(const std::string& file, const std::string& key,
+                              const Resolve& resolve) const;
   void ask_all(std::stop_token stop, const std::string& name);
+  // A model that names its labels keeps the order of its first answer.
+  Result<void> align(const std::string& model, RawScores& raw) const;
   ModelStatus* find(std::string_view name);
   const ModelStatus* find(std::string_view name) const;
   std::vector<size_t> columns_for(const ModelConfig& model) const;
@@ -96,9 +117,10 @@ class LoadedSet {
   std::vector<size_t> features_;
   DistanceModel distances_;
   bool may_measure_ = false;
-  mutable std::mutex mutex_;  // guards: models_, by_step_, asking_
+  mutable std::mutex mutex_;  // guards: models_, by_step_, asking_, label_order_
   std::vector<ModelStatus> models_;
   mutable std::map<std::string, std::shared_ptr<const Predictions>> by_step_;
+  mutable std::map<std::string, std::vector<std::string>> label_order_;  // by model
   std::vector<std::jthread> asking_;
 };
 

@@ -1016,6 +1016,7 @@ export interface SetModel {
   readonly steps?: readonly Integer[];
   readonly task?: Task;
   readonly labels?: readonly string[];
+  readonly attributions?: readonly string[];
 }
 
 export interface ExampleSet {
@@ -1040,6 +1041,7 @@ export interface ExampleRows {
     readonly i: number;
     readonly values: readonly unknown[];
     readonly predictions: {readonly [key: string]: readonly Real[]};
+    readonly attributions?: {readonly [key: string]: {readonly [key: string]: unknown}};
   }[];
 }
 
@@ -1069,12 +1071,24 @@ export interface Slice {
   readonly confusion?: readonly Real[];
   readonly labels?: readonly {readonly support: number; readonly precision: Real; readonly recall: Real; readonly f1: Real}[];
   readonly judged?: number;
-  readonly one_vs_rest?: readonly unknown[];
+  readonly one_vs_rest?: readonly LabelCurves[];
   readonly mean_error?: Real | null;
   readonly mean_absolute?: Interval;
   readonly mean_squared?: Real | null;
   readonly median_absolute?: Real | null;
   readonly r2?: Real | null;
+}
+
+export interface LabelCurves {
+  readonly name: string;
+  readonly sweep: unknown;
+  readonly auc?: Interval;
+  readonly average_precision?: Real | null;
+  readonly roc?: readonly (readonly Real[])[];
+  readonly pr?: readonly (readonly Real[])[];
+  readonly brier?: Real | null;
+  readonly calibration_error?: Real | null;
+  readonly calibration?: readonly unknown[];
 }
 
 export interface Strategy {
@@ -1100,6 +1114,7 @@ export interface Performance {
   readonly all: Slice;
   readonly slices: readonly Slice[];
   readonly strategies?: readonly Strategy[];
+  readonly attributions?: readonly {readonly feature: string; readonly all: Real | null; readonly slices: readonly (Real | null)[]}[];
 }
 
 export type SliceBy = string | {readonly feature: string; readonly buckets?: number; readonly cut?: 'width' | 'frequency'};
@@ -1124,6 +1139,7 @@ export interface SetWorstQuery {
 export interface SetNearestQuery {
   readonly row: number;
   readonly metric?: 'l1' | 'l2' | 'custom';
+  readonly by?: 'features' | 'attributions';
   readonly k?: number;
   readonly model?: string;
   readonly threshold?: Real;
@@ -1186,6 +1202,15 @@ export interface Counterfactual {
 export interface SetAskQuery {readonly model: string; readonly stop?: boolean}
 
 export interface SetModelsQuery {readonly allow?: string; readonly name?: string; readonly url?: string}
+
+export interface SetEditedQuery {
+  readonly edits?: readonly {readonly row: number; readonly values: {readonly [key: string]: unknown}}[];
+  readonly copies?: readonly number[];
+  readonly removed?: readonly number[];
+  readonly features?: readonly string[];
+}
+
+export interface EditedSet {readonly id: string; readonly rows: number; readonly first_copy: number}
 
 export interface SetExportQuery {
   readonly format?: 'csv' | 'tfrecord';
@@ -1549,6 +1574,8 @@ export interface FeatureStatistics {
   readonly count: number;
   readonly missing: number;
   readonly mean_list_length: Real;
+  readonly lengths?: readonly Real[];
+  readonly length_edges?: readonly Real[];
   readonly non_uniformity: Real;
   readonly mean?: Real;
   readonly deviation?: Real;

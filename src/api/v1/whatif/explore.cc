@@ -15,6 +15,7 @@
 namespace sonde::api::v1 {
 namespace {
 
+constexpr std::string_view kAttribution = "$attribution:";
 constexpr size_t kMaxColumnsAsked = 32, kMaxRows = 1000, kMaxWords = 20'000;
 
 // One column of an answer: numbers, or codes of words.
@@ -72,6 +73,14 @@ Result<Shown> computed(const LoadedSet& set, std::string_view name, const Asked&
       out.codes.push_back(std::isnan(loss) ? whatif::kMissing : loss > 0 ? 1 : 0);
     return out;
   }
+  if (name.starts_with(kAttribution)) {
+    SONDE_TRY(const attributions, set.attributions(asked.model));
+    const whatif::Column* column = attributions->values.find(name.substr(kAttribution.size()));
+    if (!column) return fail(Code::kNotFound, fmt::format("there is no column '{}'", name));
+    for (size_t row = 0; row < rows; ++row)
+      out.numbers.push_back(whatif::attribution(*column, row));
+    return out;
+  }
   SONDE_TRY(const predictions, set.predictions(asked.model));
   if (name == "$predicted" && predictions->task != whatif::Task::kRegression) {
     out.kind = "categorical";
@@ -121,15 +130,30 @@ Result<std::vector<double>> distances_by(const Context& context, const LoadedSet
   return whatif::distances_to(set.data(), model, row, metric, &context.pool);
 }
 
-// "$distance:12:l2": to example 12; l1, l2 or custom.
-Result<Shown> distance_column(const Context& context, const LoadedSet& set, std::string_view name) {
+// Between what the model says each feature moved its answer by, instead of between the features.
+Result<std::vector<double>> distances_by_attributions(const Context& context, const LoadedSet& set,
+                                                      std::string_view metric_name, size_t row,
+                                                      std::string_view model) {
+  SONDE_TRY(const metric, metric_of(metric_name));
+  SONDE_TRY(const attributions, set.attributions(model));
+  return whatif::distances_to(attributions->values, attributions->distances, row, metric,
+                              &context.pool);
+}
+
+// "$distance:12:l2": to example 12; l1, l2 or custom. "$distance:12:l1:attributions": of the
+// model asked about.
+Result<Shown> distance_column(const Context& context, const LoadedSet& set, std::string_view name,
+                              const Asked& asked) {
   const auto parts = split(name, ':');
   double row = -1;
   if (parts.size() < 2 || !whatif::parse_number(parts[1], row) || row < 0 ||
       row >= static_cast<double>(set.data().rows))
     return fail(Code::kInvalid, "write $distance:ROW or $distance:ROW:l2");
-  SONDE_TRY(distances, distances_by(context, set, parts.size() > 2 ? parts[2] : "l1",
-                                    static_cast<size_t>(row), set.distances()));
+  const std::string_view metric = parts.size() > 2 ? parts[2] : "l1";
+  const auto at = static_cast<size_t>(row);
+  SONDE_TRY(distances, parts.size() > 3 && parts[3] == "attributions"
+                           ? distances_by_attributions(context, set, metric, at, asked.model)
+                           : distances_by(context, set, metric, at, set.distances()));
   Shown out;
   out.name = std::string(name);
   out.numbers = std::move(distances);
@@ -170,6 +194,12 @@ void write_statistics(JsonWriter& json, const whatif::ColumnStatistics& s) {
   json.key("count").number(s.count);
   json.key("missing").number(s.missing);
   json.key("mean_list_length").number(s.mean_list_length);
+  if (!s.lengths.empty()) {
+    json.key("lengths").array([&] {
+      for (const uint64_t count : s.lengths) json.number(count);
+    });
+    write_numbers(json, "length_edges", s.length_edges);
+  }
   json.key("non_uniformity").number(s.non_uniformity);
   if (s.kind == whatif::Kind::kNumeric) {
     const whatif::NumericStatistics& n = s.numeric;
@@ -220,7 +250,7 @@ Answer whatif_columns(const Context& context, const Request& request,
       shown.push_back(plain(*column));
       continue;
     }
-    SONDE_ANSWER(one, name.starts_with("$distance:") ? distance_column(context, *set, name)
+    SONDE_ANSWER(one, name.starts_with("$distance:") ? distance_column(context, *set, name, asked)
                                                      : computed(*set, name, asked));
     shown.push_back(std::move(one));
   }
@@ -278,6 +308,23 @@ Answer whatif_rows(const Context&, const Request& request, const std::shared_ptr
               json.key(model.config.name).array([&] {
                 for (size_t i = 0; i < (*predictions)->width(); ++i)
                   json.number((*predictions)->score(row, i));
+              });
+            }
+          });
+          const auto models = set->models();
+          const auto explains = [](const whatif::ModelStatus& model) {
+            return model.attributions != nullptr;
+          };
+          if (std::ranges::none_of(models, explains)) return;
+          json.key("attributions").object([&] {
+            for (const whatif::ModelStatus& model : models) {
+              if (!explains(model)) continue;
+              json.key(model.config.name).object([&] {
+                for (const whatif::Column& column : model.attributions->values.columns) {
+                  if (column.is_missing(row)) continue;
+                  json.key(column.name);
+                  whatif::write_value(json, column, row);
+                }
               });
             }
           });
@@ -367,12 +414,17 @@ Answer whatif_nearest(const Context& context, const Request& request,
   SONDE_ANSWER(const threshold, number_in(body, "threshold", 0.5));
   SONDE_ANSWER(const model, text_in(body, "model"));
   SONDE_ANSWER(const only, texts_in(body, "features"));
+  SONDE_ANSWER(const by, text_in(body, "by", "features"));
   if (count < 1 || count > 1000)
     return error({Code::kInvalid, "'k' must lie between 1 and 1000"}, "k");
+  if (by != "features" && by != "attributions")
+    return error({Code::kInvalid, "'by' must be features or attributions"}, "by");
   const whatif::DistanceModel restricted =
       only.empty() ? set->distances() : whatif::restricted(set->distances(), set->data(), only);
   // Features that may not change must be equal: what differs in them is out of reach.
-  SONDE_ANSWER(distances, distances_by(context, *set, metric_name, row, restricted));
+  SONDE_ANSWER(distances, by == "attributions"
+                              ? distances_by_attributions(context, *set, metric_name, row, model)
+                              : distances_by(context, *set, metric_name, row, restricted));
   if (!only.empty()) {
     whatif::DistanceModel fixed;
     for (const auto& feature : set->distances().features)

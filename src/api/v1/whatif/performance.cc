@@ -14,13 +14,22 @@
 namespace sonde::api::v1 {
 namespace {
 
-constexpr size_t kCurvePoints = 400, kSlicesWithCurves = 40, kMaxLabelsShown = 100;
+constexpr size_t kCurvePoints = 400, kSlicesWithCurves = 40, kMaxLabelsShown = 100,
+                 kMaxLabelCurves = 30;
 
 void number_or_null(JsonWriter& json, double value) {
   if (std::isnan(value))
     json.null();
   else
     json.number(value);
+}
+
+// Everybody in one slice.
+whatif::Slicing unsliced(size_t rows) {
+  whatif::Slicing one;
+  one.slice.assign(rows, 0);
+  one.slices.push_back({{}, static_cast<uint32_t>(rows)});
+  return one;
 }
 
 void write_points(JsonWriter& json, std::string_view key,
@@ -183,9 +192,7 @@ void write_class(JsonWriter& json, const whatif::ClassFigures& f, size_t labels)
 }
 
 void write_multiclass(JsonWriter& json, const Judged& judge, const whatif::Slicing& slicing) {
-  whatif::Slicing one;
-  one.slice.assign(slicing.slice.size(), 0);
-  one.slices.push_back({{}, static_cast<uint32_t>(slicing.slice.size())});
+  const whatif::Slicing one = unsliced(slicing.slice.size());
   const size_t labels = judge.predictions->labels.size();
   json.key("all").object([&] {
     write_slice(json, one.slices[0]);
@@ -194,7 +201,10 @@ void write_multiclass(JsonWriter& json, const Judged& judge, const whatif::Slici
       json.key("one_vs_rest").array([&] {
         for (size_t i = 0; i < labels; ++i)
           json.object([&] {
+            json.key("name").string(judge.predictions->labels[i]);
             write_sweep(json, whatif::one_against_rest(*judge.predictions, judge.truth, i));
+            if (i < kMaxLabelCurves)
+              write_curves(json, whatif::ranked_against_rest(*judge.predictions, judge.truth, i));
           });
       });
     }
@@ -225,9 +235,7 @@ void write_regression(JsonWriter& json, const whatif::RegressionFigures& f) {
 }
 
 void write_regressions(JsonWriter& json, const Judged& judge, const whatif::Slicing& slicing) {
-  whatif::Slicing one;
-  one.slice.assign(slicing.slice.size(), 0);
-  one.slices.push_back({{}, static_cast<uint32_t>(slicing.slice.size())});
+  const whatif::Slicing one = unsliced(slicing.slice.size());
   json.key("all").object([&] {
     write_slice(json, one.slices[0]);
     write_regression(json, whatif::regression_figures(*judge.predictions, judge.truth, one)[0]);
@@ -238,6 +246,26 @@ void write_regressions(JsonWriter& json, const Judged& judge, const whatif::Slic
       json.object([&] {
         write_slice(json, slicing.slices[i]);
         write_regression(json, figures[i]);
+      });
+    }
+  });
+}
+
+// The mean attribution of each feature: over all examples, and over those of each slice.
+void write_attributions(JsonWriter& json, const whatif::Attributions& attributions,
+                        const whatif::Slicing& slicing) {
+  const auto means = whatif::mean_attributions(attributions, slicing);
+  const auto everybody = whatif::mean_attributions(attributions, unsliced(slicing.slice.size()));
+  const auto& columns = attributions.values.columns;
+  json.key("attributions").array([&] {
+    for (size_t c = 0; c < columns.size(); ++c) {
+      json.object([&] {
+        json.key("feature").string(columns[c].name);
+        json.key("all");
+        number_or_null(json, everybody[0][c]);
+        json.key("slices").array([&] {
+          for (const auto& slice : means) number_or_null(json, slice[c]);
+        });
       });
     }
   });
@@ -268,6 +296,8 @@ Answer whatif_performance(const Context&, const Request& request,
     json.key("features").array([&] {
       for (const std::string& feature : slicing.features) json.string(feature);
     });
+    if (const auto attributions = set->attributions(judge.predictions->model))
+      write_attributions(json, **attributions, slicing);
     switch (judge.predictions->task) {
       case whatif::Task::kBinary:
         return write_binary(

@@ -21,12 +21,13 @@ Answer fresh(std::string body) {
   return answer;
 }
 
-Answer list(const Context& context, const Request&) {
+Answer list(const Context& context, const Request& request) {
   std::string body;
   JsonWriter json(body);
   json.object([&] {
     json.key("sets").array([&] {
-      for (const WhatIfEntry& entry : context.services.whatif().list(context)) {
+      for (const WhatIfEntry& entry :
+           context.services.whatif().list(context, request.params("with"))) {
         json.object([&] {
           json.key("id").string(entry.id);
           json.key("name").string(entry.name);
@@ -85,6 +86,12 @@ Answer describe(const Context&, const Request&, const std::shared_ptr<LoadedSet>
       for (const whatif::ModelStatus& model : set->models()) {
         json.object([&] {
           write_model(json, model);
+          if (model.attributions) {
+            json.key("attributions").array([&] {
+              for (const whatif::Column& column : model.attributions->values.columns)
+                json.string(column.name);
+            });
+          }
           const auto predictions = set->predictions(model.config.name);
           if (!predictions) return;
           json.key("task").string(whatif::name_of((*predictions)->task));
@@ -134,6 +141,7 @@ constexpr Part kPosts[] = {
     {"training", whatif_training},
     {"export", whatif_export},
     {"counterfactual", whatif_counterfactual},
+    {"edited", whatif_edited},
 };
 
 Answer dispatch(const Context& context, const Request& request, std::span<const Part> parts) {

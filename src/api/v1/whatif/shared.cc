@@ -3,24 +3,12 @@
 #include <fmt/format.h>
 
 #include "whatif/dependence.h"
-#include "whatif/files/json_rows.h"
+#include "whatif/edits.h"
 
 namespace sonde::api::v1 {
 namespace {
 
 constexpr size_t kMaxEdits = 10'000;
-
-void put_value(const JsonValue& value, const whatif::Column& like, whatif::ColumnBuilder& into) {
-  if (value.is_null()) return into.number(whatif::kNaN, true);
-  if (const auto bytes = whatif::bytes_in_json(value)) return into.text(*bytes);
-  const auto number = value.is_bool() ? std::optional<double>(value.boolean) : value.number();
-  double parsed = 0;
-  if (like.is_numeric() && number)
-    return into.number(*number, like.is_integer && *number == std::trunc(*number));
-  if (like.is_numeric() && value.is_string() && whatif::parse_number(value.text, parsed))
-    return into.number(parsed, false);
-  into.text(value.text);
-}
 
 }  // namespace
 
@@ -123,35 +111,9 @@ Result<Edited> edits_in(const LoadedSet& set, const JsonValue& body) {
           return fail(Code::kInvalid, fmt::format("there is no feature '{}'", member.first));
     }
   }
-  out.data = whatif::selected(data, out.rows);
-  for (whatif::Column& column : out.data.columns) {
-    whatif::ColumnBuilder made(column.name);
-    bool is_changed = false;
-    for (size_t i = 0; i < out.rows.size(); ++i) {
-      const JsonValue* values = list->items[i].find("values");
-      const auto member = values
-                              ? std::ranges::find(values->members, column.name, &JsonMember::first)
-                              : std::vector<JsonMember>::const_iterator();
-      if (values && member != values->members.end()) {
-        is_changed = true;
-        if (member->second.is_array())
-          for (const JsonValue& item : member->second.items) put_value(item, column, made);
-        else
-          put_value(member->second, column, made);
-      } else {
-        for (size_t at = column.begin(i); at < column.end(i); ++at) {
-          if (column.is_numeric())
-            made.number(column.numbers[at], column.is_integer);
-          else if (column.codes[at] == whatif::kMissing)
-            made.number(whatif::kNaN, true);
-          else
-            made.text(column.words[column.codes[at]]);
-        }
-      }
-      made.end_row(i);
-    }
-    if (is_changed) column = std::move(made).finish(out.rows.size());
-  }
+  std::vector<const JsonValue*> values;
+  for (const JsonValue& edit : list->items) values.push_back(edit.find("values"));
+  out.data = whatif::with_values(whatif::selected(data, out.rows), values);
   return out;
 }
 

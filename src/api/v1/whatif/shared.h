@@ -53,6 +53,7 @@ Answer whatif_counterfactual(const Context&, const Request&, const std::shared_p
 Answer whatif_models(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_ask(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_training(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
+Answer whatif_edited(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 Answer whatif_export(const Context&, const Request&, const std::shared_ptr<LoadedSet>&);
 
 // The set's examples with edits of a body applied: {"edits": [{"row": 3, "values": {...}}]}.
