@@ -26,7 +26,7 @@ import threading
 import types
 from pathlib import Path
 from typing import Any
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 __all__ = ["Session", "log", "start"]
 
@@ -43,7 +43,7 @@ def start(
     labels: list[str] | None = None,
     positive: str | None = None,
     task: str | None = None,
-    attributions: Callable[..., Any] | None = None,
+    attributions: Any = None,
     distance: Callable[[Any, Any], Any] | None = None,
     features: list[str] | None = None,
     name: str = "examples",
@@ -51,6 +51,8 @@ def start(
 ) -> Session:
     """Serves the page What-If for some examples and one or several models. `sonde.whatif(…)` is this function.
 
+    `attributions` says how much each feature moved an answer: a function of examples, called with the model, or, with
+    `predictions`, the values themselves. Both may be a matrix of examples × features, as SHAP gives it.
     `distance(example, examples)` gets one example and all of them in your form and returns a number for each of all.
     """
     table = _Table(examples, features)
@@ -58,16 +60,23 @@ def start(
         raise ValueError(f"the label {label!r} is no column; there are {', '.join(list(table.columns)[:20])}")
     named = predict if isinstance(predict, dict) else {} if predict is None else {_name_of(predict): predict}
     asked = [c for c in table.columns if c != label]
-    models = {key: _predictor(one, table, asked, attributions) for key, one in named.items()}
+    explain = attributions if callable(attributions) else None
+    models = {key: _predictor(one, table, asked, explain) for key, one in named.items()}
+    given = None
+    if attributions is not None and explain is None:
+        if predictions is None:
+            raise ValueError("attributions of the examples belong to predictions=; with predict= give a function")
+        given = _attributed(attributions, asked, table.rows)
     measure = None if distance is None else _measure(distance, table, asked)
-    return Session(table, models, measure=measure, label=label, predictions=predictions, labels=labels, positive=positive, task=task, name=name, port=port, asked=asked)
+    return Session(table, models, measure=measure, label=label, predictions=predictions, attributions=given, labels=labels, positive=positive, task=task, name=name, port=port, asked=asked)
 
 
 class Session:
     """A running page: `url`, `close()`; shows itself in a notebook. Ends with the process."""
 
     def __init__(self, table: _Table, models: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]], *,
-                 measure: Callable[[list[dict[str, Any]]], dict[str, Any]] | None = None, label: str | None, predictions: Any, labels: list[str] | None,
+                 measure: Callable[[list[dict[str, Any]]], dict[str, Any]] | None = None, label: str | None, predictions: Any,
+                 attributions: list[dict[str, Any]] | None = None, labels: list[str] | None,
                  positive: str | None, task: str | None, name: str, port: int, asked: list[str]) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="sonde-whatif-"))
         self._program: subprocess.Popen[str] | None = None
@@ -79,6 +88,9 @@ class Session:
             if predictions is not None:
                 _write_scores(self._folder / "predictions_0.npy", predictions, table.rows)
                 config["models"].append({"name": "predictions", "file": "predictions_0.npy", **shared})
+                if attributions is not None:
+                    _write_lines(self._folder / "attributions_0.jsonl", attributions)
+                    config["models"][-1]["attributions"] = "attributions_0.jsonl"
             for key in models:
                 assert self._server is not None
                 config["models"].append({"name": key, "url": f"{self._server.origin}/{len(config['models'])}", "token": self._server.token, "features": asked, **shared})
@@ -277,10 +289,8 @@ class _Table:
 
             numpy.savez(folder / "examples.npz", **arrays)
             return "examples.npz"
-        with open(folder / "examples.jsonl", "w", encoding="utf-8") as out:
-            names = list(self.columns)
-            for values in zip(*self.columns.values()):
-                out.write(json.dumps({n: _plain(v) for n, v in zip(names, values)}) + "\n")
+        names = list(self.columns)
+        _write_lines(folder / "examples.jsonl", (dict(zip(names, values)) for values in zip(*self.columns.values())))
         return "examples.jsonl"
 
     def _arrays(self) -> dict[str, Any] | None:
@@ -412,6 +422,12 @@ def _write_scores(path: Path, scores: Any, rows: int) -> None:
     os.replace(partial, path)
 
 
+def _write_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
+    with open(path, "w", encoding="utf-8") as out:
+        for record in records:
+            out.write(json.dumps(_plain(record)) + "\n")
+
+
 def _write_private(path: Path, text: str) -> None:
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
         out.write(text)
@@ -436,6 +452,8 @@ def _predictor(one: Any, table: _Table, names: list[str], attributions: Callable
         out["predictions"] = _scores(out["predictions"], len(rows))
         if attributions is not None:
             out["attributions"] = attributions(examples)
+        if "attributions" in out:
+            out["attributions"] = _attributed(out["attributions"], names, len(rows))
         classes = getattr(getattr(one, "__self__", one), "classes_", None)
         if classes is not None and "labels" not in out and isinstance(out["predictions"][0], list) and len(classes) == len(out["predictions"][0]):
             out["labels"] = [str(c) for c in classes]
@@ -528,6 +546,31 @@ def _onnx_columns(rows: list[dict[str, Any]], names: list[str], kind: str) -> An
     if "string" in kind:
         return numpy.array([["" if row.get(n) is None else str(row[n]) for n in names] for row in rows], dtype=object)
     return numpy.array([[_number(row.get(n)) for n in names] for row in rows]).astype(_onnx_type(kind))
+
+
+def _attributed(answer: Any, names: list[str], rows: int) -> list[dict[str, Any]]:
+    """An object an example, of a matrix, a frame, columns or records."""
+    if hasattr(answer, "detach"):
+        answer = answer.detach().cpu().numpy()
+    if hasattr(answer, "base_values"):  # an Explanation of SHAP
+        answer = answer.values
+    if len(getattr(answer, "shape", ())) == 3:  # one more axis for the labels: the last is the positive one
+        answer = answer[:, :, -1]
+    if hasattr(answer, "to_dict") and hasattr(answer, "columns"):
+        answer = answer.to_dict("list")
+    if isinstance(answer, dict):
+        columns = {str(n): v.tolist() if hasattr(v, "tolist") else list(v) for n, v in answer.items()}
+        out: list[Any] = [dict(zip(columns, values)) for values in zip(*columns.values())]
+    else:
+        out = answer.tolist() if hasattr(answer, "tolist") else list(answer)
+    if len(out) != rows:
+        raise ValueError(f"{len(out)} attributions for {rows} examples")
+    for i, one in enumerate(out):
+        if not isinstance(one, dict):
+            if len(one) != len(names):
+                raise ValueError(f"the attributions of example {i} are {len(one)} values for {len(names)} features")
+            out[i] = dict(zip(names, one))
+    return out
 
 
 def _scores(answer: Any, rows: int) -> list[Any]:

@@ -145,6 +145,26 @@ def test_regression_and_attributions():
         assert told["attributions"]["a"] == pytest.approx(10 * w[0])
 
 
+def test_attributions_as_explainers_give_them(loans):
+    """A matrix beside predictions, and one for every question beside a model."""
+    x, y = loans
+    model = Logistic(x, y)
+    why = (x - model.mean) / model.scale * model.w[:-1]
+    columns = {"income": x[:, 0], "debt": x[:, 1], "noise": x[:, 2], "repaid": y}
+    with sonde.whatif(columns, predictions=model.predict_proba(x)[:, 1], attributions=why, label="repaid") as session:
+        at = at_set(session)
+        means = {one["feature"]: one["all"] for one in ask(f"{at}/performance", {})["attributions"]}
+        assert list(means.values()) == pytest.approx(why.mean(0).tolist()) and list(means) == ["income", "debt", "noise"]
+    explain = lambda given: (given - model.mean) / model.scale * model.w[:-1]
+    with sonde.whatif(x, predict=model, attributions=explain) as session:
+        at = asked(session, "Logistic")
+        assert ask(f"{at}/rows?i=7")["rows"][0]["attributions"]["Logistic"] == pytest.approx(dict(zip(("x0", "x1", "x2"), why[7])))
+    with pytest.raises(ValueError, match="belong to predictions="):
+        sonde.whatif(x, predict=model, attributions=why)
+    with pytest.raises(ValueError, match="399 attributions for 400"):
+        sonde.whatif(x, predictions=y, attributions=why[1:])
+
+
 def test_the_models_outlive_the_page(loans):
     x, y = loans
     with sonde.whatif({"a": x[:, 0], "y": y}, predict={"m": lambda c: [min(1, max(0, v / 4 + 0.5)) for v in c["a"]]}, label="y") as session:
