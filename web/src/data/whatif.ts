@@ -29,7 +29,10 @@ export interface ExampleRow {
   readonly i: number;
   readonly values: readonly Cell[];
   readonly predictions: Readonly<Record<string, readonly number[]>>;
+  readonly attributions?: Readonly<Record<string, Attributed>>; // by model
 }
+/** How much each feature moved the answer; of a list, each of its elements. */
+export type Attributed = Readonly<Record<string, number | readonly number[]>>;
 export interface Sweep {
   readonly tp: readonly number[];
   readonly fp: readonly number[];
@@ -54,6 +57,7 @@ export interface Slice {
   readonly macro_f1?: number | null;
   readonly top?: readonly number[];
   readonly confusion?: readonly number[];
+  readonly one_vs_rest?: readonly Omit<Slice, 'keys' | 'count'>[];
   readonly labels?: readonly {
     readonly support: number;
     readonly precision: number;
@@ -89,6 +93,11 @@ export interface Performance {
   readonly all: Slice;
   readonly slices: readonly Slice[];
   readonly strategies?: readonly StrategyResult[];
+  readonly attributions?: readonly {
+    readonly feature: string;
+    readonly all: number | null;
+    readonly slices: readonly (number | null)[];
+  }[];
 }
 export interface WorstSlice {
   readonly conditions: readonly (readonly [string, string])[];
@@ -130,7 +139,7 @@ export interface Predicted {
   readonly rows: readonly {
     readonly row: number;
     readonly scores: readonly number[];
-    readonly attributions?: Readonly<Record<string, number | readonly number[]>>;
+    readonly attributions?: Attributed;
   }[];
 }
 /** A counterfactual made by changing a few features, each change verified by the model. */
@@ -149,6 +158,8 @@ export interface FeatureStatistics {
   readonly kind: ColumnKind;
   readonly count: number;
   readonly missing: number;
+  readonly lengths?: readonly number[]; // of a column of lists
+  readonly length_edges?: readonly number[];
   readonly non_uniformity: number;
   readonly mean?: number | string;
   readonly deviation?: number | string;
@@ -190,7 +201,9 @@ const at = (set: string, what = ''): string => `whatif/${encodeURIComponent(set)
 const search = (pairs: readonly (readonly [string, string])[]): string =>
   pairs.map(([k, v]) => `${k}=${encodeURIComponent(v)}`).join('&');
 
-export const setList = (): Promise<SetList> => client().get<SetList>('whatif');
+/** Edited sets are listed only for those who know them. */
+export const setList = (edited: readonly string[]): Promise<SetList> =>
+  client().get<SetList>(`whatif${edited.length === 0 ? '' : `?${search(edited.map(id => ['with', id] as const))}`}`);
 export const setOf = (id: string, options?: AskOptions): Promise<ExampleSet> =>
   client().get<ExampleSet>(at(id), {}, options);
 export async function columnsOf(
@@ -211,12 +224,16 @@ export async function columnsOf(
     };
   });
 }
-export const rowsOf = async (id: string, rows: readonly number[]): Promise<readonly ExampleRow[]> =>
-  (
-    await client().get<{rows: readonly ExampleRow[]}>(
-      `${at(id, 'rows')}?${search(rows.map(r => ['i', String(r)] as const))}`,
-    )
-  ).rows;
+export async function rowsOf(id: string, rows: readonly number[]): Promise<readonly ExampleRow[]> {
+  const query = search(rows.map(r => ['i', String(r)] as const));
+  const found = await client().get<{rows: readonly ExampleRow[]}>(`${at(id, 'rows')}?${query}`);
+  // What a model has not said is the text "NaN".
+  const numbers = (scores: readonly number[]): number[] => scores.map(Number);
+  return found.rows.map(one => ({
+    ...one,
+    predictions: Object.fromEntries(Object.entries(one.predictions).map(([name, s]) => [name, numbers(s)])),
+  }));
+}
 export const imageSource = (id: string, column: string, i: number): Promise<string> =>
   client().source(at(id, 'image'), {column, i});
 export const spriteSource = (id: string, column: string, rows: readonly number[]): Promise<string> =>
@@ -255,6 +272,16 @@ export const exportEdits = async (id: string, format: 'csv' | 'tfrecord', edits:
       body: JSON.stringify({format, edits}),
     })
   ).blob();
+/** A set of its own with some examples changed, copied or left out. */
+export const editedSet = async (
+  id: string,
+  body: {
+    readonly edits: readonly Edit[];
+    readonly copies?: readonly number[];
+    readonly removed?: readonly number[];
+    readonly features?: readonly string[];
+  },
+): Promise<api.EditedSet> => (await client().send<api.EditedSet>('POST', at(id, 'edited'), body)).value;
 export async function uploadExamples(file: File, label: string): Promise<string> {
   const answer = await client().raw(
     `whatif?${search([

@@ -13,6 +13,6 @@ export const whatIf: Dashboard = {
     Terminal: 'sonde whatif --data test.csv --label approved --predictions score',
   },
   applies: () => false,
-  probe: async () => (await setList()).sets.length > 0,
+  probe: async () => (await setList([])).sets.length > 0,
   load: () => import('./WhatIf.svelte'),
 };

@@ -6,6 +6,7 @@ export type Page = 'explore' | 'performance' | 'features' | 'training';
 
 export const DEFAULTS = {
   set: '',
+  edited: [] as string[], // sets that were made here out of others
   model: '',
   label: '',
   page: 'explore' as Page,
@@ -17,6 +18,7 @@ export const DEFAULTS = {
   row: -1, // in the editor
   other: -1, // compared with it
   metric: 'l1' as 'l1' | 'l2' | 'custom',
+  by: 'features' as 'features' | 'attributions', // what distances are between
   mutable: [] as string[], // features a counterfactual may change; empty = all
   delta: -1, // regression: how far another answer is; −1 = the deviation of the predictions
   pair: [] as string[], // the two features of the heat map
@@ -31,8 +33,11 @@ export const DEFAULTS = {
   curve: 'roc' as 'roc' | 'pr' | 'calibration',
   against: '', // second set on the features page
   sort: 'order' as 'order' | 'name' | 'drift' | 'missing' | 'uneven',
-  chart: 'histogram' as 'histogram' | 'quantiles' | 'cumulative', // of the features
+  chart: 'histogram' as 'histogram' | 'quantiles' | 'cumulative' | 'lengths', // of the features
   log: false, // heights of its bars
+  percent: false, // their counts as shares
+  tall: false, // the charts
+  class: '', // whose curves are shown, of several labels
   step: -1, // of an evaluation; −1 = the last
 };
 export const view = slice('whatif', DEFAULTS);
