@@ -16,6 +16,7 @@ int capture_command(const Args& args);
 int data_server_command(const Args& args);
 int doctor_command(const Args& args);
 int export_command(const Args& args);
+int import_command(const Args& args);
 int inspect_command(const Args& args);
 int licences_command(const Args& args);
 int mcp_command(const Args& args);
@@ -42,6 +43,7 @@ constexpr Command kCommands[] = {
     {"inspect", "list the runs, tags, points and damage of a log directory", inspect_command},
     {"export", "write every point as CSV, JSON lines, Parquet or Arrow", export_command},
     {"push", "send every scalar point to ClickHouse", push_command},
+    {"import", "write event files of what wandb, MLflow, Trackio, Optuna … left", import_command},
     {"sync", "copy a log directory to or from an object store", sync_command},
     {"ask", "one question about a log directory, answered as a table or JSON", ask_command},
     {"mcp", "let agents read a log directory (Model Context Protocol)", mcp_command},

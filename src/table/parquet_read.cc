@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "base/intern.h"
 #include "base/strings.h"
 #include "io/inflate.h"
+#include "table/parquet_nested.h"
 #include "table/snappy.h"
 #include "table/thrift_read.h"
 
@@ -25,10 +27,7 @@ enum : int64_t { kDecimal = 5, kUint8 = 11, kUint64 = 14 };  // converted types
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-struct Leaf {
-  std::string name;
-  int64_t type = -1, repetition = 0, children = 0, converted = -1, scale = 0;
-};
+using Leaf = ParquetLeaf;
 struct Chunk {
   std::string path;
   int64_t codec = 0, values = 0, compressed = 0, data_at = -1, dictionary_at = -1;
@@ -70,7 +69,7 @@ Chunk chunk_of(ThriftReader& in) {
     in.members([&](int inner, ThriftReader::Type) {
       if (inner == 3)
         in.items([&] {
-          chunk.path = to_utf8(in.text().substr(0, 1000));
+          chunk.path += (chunk.path.empty() ? "" : ".") + to_utf8(in.text().substr(0, 1000));
           ++chunk.path_parts;
         });
       if (inner == 4) chunk.codec = in.number();
@@ -209,12 +208,15 @@ bool hybrid(std::string_view in, int bits, size_t count, std::vector<uint32_t>& 
 class ColumnReader {
  public:
   // `budget`: bytes that pages may still become when they are unpacked, of all columns.
-  ColumnReader(const Leaf& leaf, uint64_t& budget) : leaf_(leaf), budget_(budget) {
+  ColumnReader(const NestedLeaf& place, uint64_t& budget)
+      : leaf_(*place.leaf), place_(place), budget_(budget) {
+    const Leaf& leaf = leaf_;
     column_.name = leaf.name;
     column_.is_text = leaf.type == kByteArray;
     column_.is_integer = leaf.type == kInt32 || leaf.type == kInt64
                              ? leaf.converted != kDecimal || leaf.scale == 0
                              : leaf.type == kBoolean;
+    column_.is_bool = leaf.type == kBoolean;
   }
 
   Result<void> add(std::string_view file, const Chunk& chunk, int64_t rows) {
@@ -231,7 +233,8 @@ class ColumnReader {
       return wrong("its bytes lie outside the file");
     std::string_view bytes =
         file.substr(static_cast<size_t>(begin), static_cast<size_t>(chunk.compressed));
-    for (int64_t left = rows; left > 0;) {
+    // A row of a list has an entry for each of its elements.
+    for (int64_t left = place_.most_repeated > 0 ? chunk.values : rows; left > 0;) {
       ThriftReader in(bytes);
       const Page page = page_of(in);
       if (!in.ok() || page.packed < 0 || page.unpacked < 0 ||
@@ -263,9 +266,9 @@ class ColumnReader {
     }
     return {};
   }
-  ParquetColumn finish() && {
+  LeafEntries finish() && {
     for (uint32_t i = 0; i < words_.size(); ++i) column_.words.emplace_back(words_.text(i));
-    return std::move(column_);
+    return {std::move(column_), std::move(all_repeated_), std::move(all_defined_)};
   }
 
  private:
@@ -273,13 +276,13 @@ class ColumnReader {
     const auto broken = [] { return fail(Code::kCorrupt, "a page makes no sense"); };
     const auto count = static_cast<size_t>(page.values);
     std::string plain;
-    std::string_view levels, values;
-    const bool is_optional = leaf_.repetition == 1;
+    std::string_view repeats, levels, values;
     if (page.type == kDataPageV2) {
       const auto before = static_cast<uint64_t>(page.level_bytes + page.repeat_bytes);
       if (page.level_bytes < 0 || page.repeat_bytes < 0 || before > body.size() ||
           before > static_cast<uint64_t>(page.unpacked))
         return broken();
+      repeats = body.substr(0, static_cast<size_t>(page.repeat_bytes));
       levels = body.substr(static_cast<size_t>(page.repeat_bytes),
                            static_cast<size_t>(page.level_bytes));
       const size_t size = static_cast<size_t>(page.unpacked) - before;
@@ -290,20 +293,18 @@ class ColumnReader {
       SONDE_TRY(made, unpacked(body, codec, static_cast<size_t>(page.unpacked)));
       plain = std::move(made);
       values = plain;
-      if (is_optional) {
+      for (const auto& [most, part] :
+           {std::pair{place_.most_repeated, &repeats}, std::pair{place_.most_defined, &levels}}) {
+        if (most == 0) continue;
         if (values.size() < 4) return broken();
         const auto size = load<uint32_t>(as_bytes(values), 0);
         if (size > values.size() - 4) return broken();
-        levels = values.substr(4, size);
+        *part = values.substr(4, size);
         values.remove_prefix(4 + size);
       }
     }
-    size_t present = count;
-    there_.assign(count, 1);
-    if (is_optional) {
-      if (!hybrid(levels, 1, count, there_)) return broken();
-      present = static_cast<size_t>(std::ranges::count(there_, 1u));
-    }
+    if (!add_levels(repeats, levels, count)) return broken();
+    const auto present = static_cast<size_t>(std::ranges::count(there_, 1u));
     if (page.encoding == kPlainDictionary || page.encoding == kRleDictionary)
       return add_indices(values, present) ? Result<void>() : broken();
     if (page.encoding == kRle && leaf_.type == kBoolean) {
@@ -318,6 +319,23 @@ class ColumnReader {
           Code::kUnsupported,
           fmt::format("encoding {} is not read; plain values and dictionaries are", page.encoding));
     return add_plain(values) ? Result<void>() : broken();
+  }
+
+  // Which entries of the page hold a value: there_.
+  bool add_levels(std::string_view repeats, std::string_view levels, size_t count) {
+    const auto bits = [](uint32_t most) { return static_cast<int>(std::bit_width(most)); };
+    there_.assign(count, 1);
+    if (place_.most_defined > 0) {
+      if (!hybrid(levels, bits(place_.most_defined), count, there_)) return false;
+      if (place_.most_repeated > 0 || place_.most_defined > 1)
+        all_defined_.insert(all_defined_.end(), there_.begin(), there_.end());
+      for (uint32_t& level : there_) level = level == place_.most_defined ? 1 : 0;
+    }
+    if (place_.most_repeated > 0) {
+      if (!hybrid(repeats, bits(place_.most_repeated), count, indices_)) return false;
+      all_repeated_.insert(all_repeated_.end(), indices_.begin(), indices_.end());
+    }
+    return true;
   }
 
   bool add_indices(std::string_view values, size_t present) {
@@ -415,20 +433,62 @@ class ColumnReader {
   }
 
   const Leaf& leaf_;
+  const NestedLeaf& place_;
   uint64_t& budget_;
   ParquetColumn column_;
   StringTable words_;
   std::vector<uint32_t> dictionary_;  // of this chunk: which word
   std::vector<double> numbers_;       // of this chunk
   std::vector<uint32_t> there_, indices_;
+  std::vector<uint32_t> all_repeated_, all_defined_;  // of a nested leaf, over all pages
 };
 
-bool is_read(const Leaf& leaf) {
-  const bool is_known = leaf.type == kBoolean || leaf.type == kInt32 || leaf.type == kInt64 ||
-                        leaf.type == kFloat || leaf.type == kDouble || leaf.type == kByteArray;
-  // A decimal in bytes is neither a number that is read nor a text.
-  return is_known && leaf.children == 0 && leaf.repetition != 2 &&
-         !(leaf.type == kByteArray && leaf.converted == kDecimal);
+// All chunks of a leaf; `groups` row groups of the file are read.
+Result<LeafEntries> entries_of(std::string_view text, const Footer& footer, size_t groups,
+                               const NestedLeaf& place, uint64_t& budget) {
+  ColumnReader reader(place, budget);
+  for (size_t g = 0; g < groups; ++g) {
+    const Group& group = footer.groups[g];
+    const auto chunk =
+        std::ranges::find_if(group.chunks, [&](const Chunk& c) { return c.path == place.path; });
+    if (chunk == group.chunks.end())
+      return fail(Code::kCorrupt,
+                  fmt::format("column '{}' is missing in row group {}", place.path, g));
+    // A list says itself how many entries it has.
+    const uint64_t more = static_cast<uint64_t>(std::max<int64_t>(0, chunk->values));
+    if (place.most_repeated > 0 && more > most - entries)
+      return fail(Code::kTooLarge,
+                  fmt::format("column '{}' has more than {} values", place.path, most));
+    entries += place.most_repeated > 0 ? more : 0;
+    if (auto added = reader.add(text, *chunk, group.rows); !added)
+      return fail(std::move(added).error());
+  }
+  return std::move(reader).finish();
+}
+
+// A flat column, or a nested one as JSON.
+Result<ParquetColumn> column_of(std::string_view text, const Footer& footer, size_t groups,
+                                const NestedGroup& wanted, uint64_t rows, uint64_t most,
+                                uint64_t& budget) {
+  std::vector<LeafEntries> leaves;
+  for (const NestedLeaf& place : wanted.leaves) {
+    SONDE_TRY(entries, entries_of(text, footer, groups, place, most, budget));
+    LeafEntries& kept = leaves.emplace_back(std::move(entries));
+    // A leaf of required structs has no levels: every entry is there.
+    const size_t count =
+        kept.column.is_text ? kept.column.codes.size() : kept.column.numbers.size();
+    if (kept.repeated.empty()) kept.repeated.assign(count, 0);
+    if (!kept.defined.empty()) continue;
+    for (size_t i = 0; i < count; ++i) {
+      const bool is_null = kept.column.is_text ? kept.column.codes[i] == ParquetColumn::kNull
+                                               : std::isnan(kept.column.numbers[i]);
+      kept.defined.push_back(is_null && place.most_defined > 0 ? place.most_defined - 1
+                                                               : place.most_defined);
+    }
+  }
+  SONDE_TRY(made, json_column(wanted, leaves, rows));
+  made.is_json = true;
+  return made;
 }
 
 }  // namespace
@@ -438,10 +498,14 @@ Result<ParquetTable> read_parquet(Bytes file, const ParquetLimits& limits) {
   SONDE_TRY(const footer, footer_of(text));
   ParquetTable table;
   table.rows_in_file = static_cast<uint64_t>(footer.rows);
-  std::vector<const Leaf*> leaves;
+  std::vector<NestedGroup> leaves;
   for (size_t i = 1; i < footer.schema.size();) {
     const Leaf& leaf = footer.schema[i];
-    is_read(leaf) ? leaves.push_back(&leaf) : table.skipped.push_back(leaf.name);
+    const bool is_flat = is_readable_leaf(leaf) && leaf.repetition != 2;
+    NestedGroup wanted;
+    if (is_flat || limits.nested) wanted = nested_group(footer.schema, i);
+    if (wanted.leaves.empty() || wanted.is_left_out) table.skipped.push_back(leaf.name);
+    if (!wanted.leaves.empty()) leaves.push_back(std::move(wanted));
     // A group's members follow it.
     for (int64_t open = 1; open > 0 && i < footer.schema.size(); ++i)
       open += std::max<int64_t>(0, footer.schema[i].children) - 1;
@@ -460,19 +524,16 @@ Result<ParquetTable> read_parquet(Bytes file, const ParquetLimits& limits) {
                                                table.rows, leaves.size(), limits.values));
   }
   uint64_t budget = io::most_unpacked_bytes(file.size());
-  for (const Leaf* leaf : leaves) {
-    ColumnReader reader(*leaf, budget);
-    for (size_t g = 0; g < groups; ++g) {
-      const Group& group = footer.groups[g];
-      const auto chunk = std::ranges::find_if(
-          group.chunks, [&](const Chunk& c) { return c.path_parts == 1 && c.path == leaf->name; });
-      if (chunk == group.chunks.end())
-        return fail(Code::kCorrupt,
-                    fmt::format("column '{}' is missing in row group {}", leaf->name, g));
-      if (auto added = reader.add(text, *chunk, group.rows); !added)
-        return fail(std::move(added).error());
+  for (const NestedGroup& wanted : leaves) {
+    const NestedLeaf& first = wanted.leaves.front();
+    const bool is_flat = wanted.leaves.size() == 1 && first.path == wanted.name;
+    if (is_flat && first.most_repeated == 0) {
+      SONDE_TRY(entries, entries_of(text, footer, groups, first, limits.values, budget));
+      table.columns.push_back(std::move(entries.column));
+    } else {
+      SONDE_TRY(column, column_of(text, footer, groups, wanted, table.rows, limits.values, budget));
+      table.columns.push_back(std::move(column));
     }
-    table.columns.push_back(std::move(reader).finish());
   }
   return table;
 }

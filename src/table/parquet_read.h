@@ -16,9 +16,10 @@ struct ParquetColumn {
   static constexpr uint32_t kNull = UINT32_MAX;
   std::string name;
   bool is_text = false, is_integer = false;
-  std::vector<double> numbers;     // NaN: null
-  std::vector<uint32_t> codes;     // of texts: which word, kNull: null
-  std::vector<std::string> words;  // each once
+  bool is_bool = false, is_json = false;  // is_json: each word is JSON
+  std::vector<double> numbers;            // NaN: null
+  std::vector<uint32_t> codes;            // of texts: which word, kNull: null
+  std::vector<std::string> words;         // each once
 };
 struct ParquetTable {
   uint64_t rows = 0;  // that were read
@@ -30,6 +31,7 @@ struct ParquetLimits {
   uint64_t rows = UINT64_MAX;
   uint64_t columns = 10'000;
   uint64_t values = 200'000'000;
+  bool nested = false;  // nested columns as JSON texts
 };
 
 // kCorrupt and kUnsupported name the column; kTooLarge beyond the limits.

@@ -35,8 +35,12 @@ PLACES = [
             "ray[tune]",
             "stable-baselines3",
             "optuna",
+            "trl",
+            "datasets",
+            "mlflow",
+            "trackio",
         ],
-        ["test_live.py", "test_frameworks.py", "test_trackers_live.py", "test_examples.py", "test_profile_live.py", "test_dropin.py"],
+        ["test_live.py", "test_frameworks.py", "test_trl.py", "test_trackers_live.py", "test_patch_trackers.py", "test_examples.py", "test_profile_live.py", "test_dropin.py"],
     ),
     (
         "tf",
@@ -73,7 +77,7 @@ def main():
         "CCACHE_BASEDIR": str(ROOT),
         "CCACHE_NOHASHDIR": "1",
     }
-    runs = [(sys.executable, ["test_loss.py", "test_wheel.py"])] + [
+    runs = [(sys.executable, ["test_loss.py", "test_run.py", "test_wheel.py"])] + [
         (place(name, packages), tests) for name, packages, tests in PLACES
     ]
     for python, tests in runs:

@@ -25,6 +25,11 @@ constexpr std::array<std::string_view, 8> kSteps = {
     "_step", "step", "global_step", "Step", "iteration", "iter", "trainer/global_step", "epoch"};
 constexpr std::array<std::string_view, 5> kTimes = {"_timestamp", "timestamp", "wall_time", "_time",
                                                     "time"};
+// Texts by which a row is one of samples and not of a log, however short they are.
+constexpr std::array<std::string_view, 18> kSampleTexts = {
+    "prompt",  "input",      "query",          "question",      "instruction", "messages",
+    "content", "completion", "output",         "response",      "answer",      "generation",
+    "chosen",  "rejected",   "generated_text", "conversations", "text",        "target"};
 // Before this a "time" is a duration.
 constexpr double kOldestTime = 9e8;
 
@@ -285,7 +290,8 @@ LooksLike json_lines_look_like(std::string_view head) {
   bool has_step = false, has_number = false;
   for (const JsonMember& member : row->members) {
     if (member.second.is_array() ||
-        (member.second.is_string() && member.second.text.size() > kMaxLogText))
+        (member.second.is_string() &&
+         (member.second.text.size() > kMaxLogText || rank_of(kSampleTexts, member.first) >= 0)))
       return LooksLike::kOther;
     const bool is_number = number_of(member.second).has_value();
     has_step = has_step || (is_number && is_step_name(member.first));

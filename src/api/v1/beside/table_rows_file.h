@@ -1,5 +1,5 @@
-// A table of samples or rollouts as a file of rows (<run>/tables/<name>.jsonl): where it is, what
-// its columns hold, which rows a question wants. docs/api.md, Tables.
+// A table of samples or rollouts: what its columns hold, which rows a question wants. docs/api.md,
+// Tables.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,10 @@
 #include <vector>
 
 #include "api/routes.h"
+#include "api/v1/beside/table_source.h"
 #include "codec/json_read.h"
-#include "log/model/snapshot.h"
-#include "log/query/lines/line_file.h"
 
 namespace sonde::api::v1 {
-
-struct TableFile {
-  const store::RunSnapshot* run = nullptr;
-  std::string name, path;
-  uint64_t bytes = 0;
-};
-
-// All tables of a run, by name.
-std::vector<TableFile> tables_of(const store::RunSnapshot& run);
-Result<TableFile> find_table(const store::Snapshot& snapshot, std::string_view run,
-                             std::string_view name);
-Result<std::shared_ptr<const query::LineIndex>> index_of(const Context& context,
-                                                         const TableFile& table);
 
 // "number", "text", "bool", "image", "audio", "video", "chat", "tokens", "json"; "" for null.
 std::string_view cell_kind(const JsonValue& cell);
@@ -36,7 +22,7 @@ struct ColumnKind {
   std::string kind;
 };
 // From the first rows and the last ones: columns may come later.
-Result<std::vector<ColumnKind>> columns_of(const TableFile& table, const query::LineIndex& index);
+Result<std::vector<ColumnKind>> columns_of(const TableSource& table);
 
 struct RowFilter {
   std::string column;
@@ -56,7 +42,7 @@ struct RowsFound {
   uint64_t matched = 0;         // that the question wants
   std::vector<uint64_t> lines;  // the page
 };
-Result<RowsFound> find_rows(const TableFile& table, const query::LineIndex& index,
-                            const RowsQuestion& question, const Request& request);
+Result<RowsFound> find_rows(const TableSource& table, const RowsQuestion& question,
+                            const Request& request);
 
 }  // namespace sonde::api::v1

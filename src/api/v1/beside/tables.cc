@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "api/v1/area.h"
 #include "api/v1/beside/table_rows_file.h"
@@ -27,14 +26,12 @@ Answer list_tables(const Context& context, const Request&) {
   json.object([&] {
     json.key("rev").number(snapshot->revision);
     json.key("tables").array([&] {
-      for (const auto& run : snapshot->runs) {
-        for (const TableFile& table : tables_of(*run)) {
-          json.object([&] {
-            json.key("run").string(run->name);
-            json.key("name").string(table.name);
-            json.key("bytes").number(table.bytes);
-          });
-        }
+      for (const TableFile& table : all_tables(context, *snapshot)) {
+        json.object([&] {
+          json.key("run").string(table.run);
+          json.key("name").string(table.name);
+          json.key("bytes").number(table.bytes);
+        });
       }
     });
   });
@@ -104,7 +101,7 @@ void write_row(JsonWriter& json, uint64_t number, int64_t step, std::string_view
   json.object([&] {
     json.key("row").number(number);
     json.key("step").safe_integer(step);
-    auto row = read_json(line);
+    auto row = read_row(line);
     if (!row || !row->is_object()) {
       json.key("damage").string(row ? "not an object" : row.error().text);
       return;
@@ -134,27 +131,26 @@ Answer rows(const Context& context, const Request& request) {
   SONDE_ANSWER(run, text_in(body, "run"));
   SONDE_ANSWER(name, text_in(body, "table"));
   SONDE_ANSWER(question, question_in(body));
-  SONDE_ANSWER(table, find_table(*snapshot, run, name));
-  SONDE_ANSWER(index, index_of(context, table));
-  SONDE_ANSWER(columns, columns_of(table, *index));
-  SONDE_ANSWER(found, find_rows(table, *index, question, request));
+  SONDE_ANSWER(file, find_table(context, *snapshot, run, name));
+  SONDE_ANSWER(table, TableSource::open(context, file));
+  SONDE_ANSWER(columns, columns_of(table));
+  SONDE_ANSWER(found, find_rows(table, question, request));
   std::map<uint64_t, std::string> texts;
   for (const uint64_t line : found.lines) {
     if (texts.contains(line)) continue;
-    const auto read =
-        query::read_lines(table.path, *index, line, [&](uint64_t number, std::string_view text) {
-          if (std::ranges::find(found.lines, number) == found.lines.end()) return false;
-          texts.emplace(number, text);
-          return true;
-        });
+    const auto read = table.read(line, [&](uint64_t number, std::string_view text) {
+      if (std::ranges::find(found.lines, number) == found.lines.end()) return false;
+      texts.emplace(number, text);
+      return true;
+    });
     if (!read) return error(read.error());
   }
-  std::set<int64_t> steps(index->steps.begin(), index->steps.end());
+  const std::vector<int64_t> steps = table.different_steps();
   std::string out;
   JsonWriter json(out);
   json.object([&] {
-    json.key("run").string(table.run->name);
-    json.key("table").string(table.name);
+    json.key("run").string(file.run);
+    json.key("table").string(file.name);
     json.key("total").number(found.total);
     json.key("matched").number(found.matched);
     json.key("steps").array([&] {
@@ -174,7 +170,7 @@ Answer rows(const Context& context, const Request& request) {
     });
     json.key("rows").array([&] {
       for (const uint64_t line : found.lines)
-        write_row(json, line, index->steps[line], texts[line], true);
+        write_row(json, line, table.step(line), texts[line], true);
     });
   });
   return json_answer(context, snapshot->revision, std::move(out));
@@ -185,17 +181,17 @@ Answer row(const Context& context, const Request& request) {
   SONDE_ANSWER(run, text_param(request, "run"));
   SONDE_ANSWER(name, text_param(request, "table"));
   SONDE_ANSWER(number, integer_param(request, "row", 0));
-  SONDE_ANSWER(table, find_table(*snapshot, run, name));
-  SONDE_ANSWER(index, index_of(context, table));
-  if (number < 0 || static_cast<uint64_t>(number) >= index->lines)
-    return error({Code::kNotFound, fmt::format("the table has {} rows", index->lines)});
+  SONDE_ANSWER(file, find_table(context, *snapshot, run, name));
+  SONDE_ANSWER(table, TableSource::open(context, file));
+  if (number < 0 || static_cast<uint64_t>(number) >= table.lines())
+    return error({Code::kNotFound, fmt::format("the table has {} rows", table.lines())});
   std::string out;
   JsonWriter json(out);
-  const auto read = query::read_lines(table.path, *index, static_cast<uint64_t>(number),
-                                      [&](uint64_t at, std::string_view text) {
-                                        write_row(json, at, index->steps[at], text, false);
-                                        return false;
-                                      });
+  const auto read =
+      table.read(static_cast<uint64_t>(number), [&](uint64_t at, std::string_view text) {
+        write_row(json, at, table.step(at), text, false);
+        return false;
+      });
   if (!read) return error(read.error());
   return json_answer(context, snapshot->revision, std::move(out));
 }
