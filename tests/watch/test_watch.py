@@ -98,6 +98,38 @@ def test_rules_of_the_log_directory(tmp_path):
     assert "rule 'wrong'" in watch(tmp_path, "--once").stderr
 
 
+def test_one_alert_for_a_group_with_a_link(tmp_path):
+    for name, start in (("exp/a", 1_700_000_000.0), ("exp/b", 1_700_000_100.0), ("other/c", 1_700_000_000.0)):
+        write(tmp_path / name, "loss (x)", [1.0, float("nan")], start)
+    (tmp_path / "exp/a/sonde_run.json").write_text('{"group": "sweep"}')
+    (tmp_path / "other/c/sonde_run.json").write_text('{"group": "sweep"}')
+    (tmp_path / "alerts.yaml").write_text("broken:\n  when: nan\n  per: group\n")
+    found = watch(tmp_path, "--once", "--json", "--url", "http://host:1/")
+    alerts = {one["group"]: one for one in map(json.loads, found.stdout.splitlines())}
+    assert set(alerts) == {"sweep", "exp"} and alerts["exp"]["run"] == "exp/b"
+    assert alerts["sweep"]["text"].endswith("and so does 1 more run (group sweep)")
+    assert alerts["exp"]["url"] == "http://host:1/?tagFilter=%5Eloss%20%5C%28x%5C%29%24&runFilter=%5Eexp%2Fb%24#timeseries"
+
+
+def test_what_the_page_said_is_heard(tmp_path):
+    write(tmp_path / "r", "loss", [1.0, float("nan")])
+    (tmp_path / "alerts.yaml").write_text("broken:\n  when: nan\n")
+    sidecar = tmp_path / ".sonde/sidecar.json"
+    sidecar.parent.mkdir()
+
+    def told(settings):
+        sidecar.write_text(json.dumps({"sonde": 1, "settings": settings}))
+        found = watch(tmp_path, "--once", "--json")
+        return [json.loads(line)["rule"] for line in found.stdout.splitlines()], found
+
+    assert told({"alerts": {"broken\nr\nloss": "silenced"}})[0] == []
+    assert told({})[0] == ["broken"]
+    of_page = {"high": {"when": "max(loss) > 0.5"}, "bad": {"when": "loss >"}}
+    names, found = told({"alert_rules": of_page})
+    assert set(names) == {"broken", "high"}
+    assert "rule 'bad'" in found.stderr
+
+
 def test_commands_come_from_the_command_line_only(tmp_path):
     write(tmp_path / "r", "loss", [float("nan")])
     mark = tmp_path / "mark"

@@ -422,13 +422,22 @@ export interface FiredAlert {
   readonly wall: Real;
   readonly value?: Real;
   readonly text: string;
-  readonly state?: 'open' | 'acknowledged' | 'silenced';
+  readonly group?: string;
+  readonly key: string;
+  readonly state: 'open' | 'acknowledged' | 'silenced';
   readonly said?: boolean;
+}
+
+export interface AlertRule {
+  readonly name: string;
+  readonly when: string;
+  readonly of_page: boolean;
+  readonly settings: {readonly [key: string]: string};
 }
 
 export interface AlertList {
   readonly rev: number;
-  readonly rules: readonly {readonly name: string; readonly when: string}[];
+  readonly rules: readonly AlertRule[];
   readonly problem?: string;
   readonly alerts: readonly FiredAlert[];
 }

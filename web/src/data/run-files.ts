@@ -99,17 +99,29 @@ export const loadConsole = (
 ): Promise<ConsolePage> => client().get<ConsolePage>('console', {run, from, count, q: q || undefined}, options);
 
 export interface FiredAlert {
+  readonly key: string; // what is acknowledged or silenced
   readonly rule: string;
   readonly run: string;
+  readonly group?: string; // of a rule that speaks once for a group
   readonly tag: string;
   readonly step: number;
   readonly wall: number;
   readonly text: string;
+  readonly state: AlertState;
   readonly said?: boolean; // by the program itself
 }
 
+export type AlertState = 'open' | 'acknowledged' | 'silenced';
+
+export interface AlertRule {
+  readonly name: string;
+  readonly when: string;
+  readonly of_page: boolean; // made here, not in alerts.yaml
+  readonly settings: Readonly<Record<string, string>>;
+}
+
 export interface AlertList {
-  readonly rules: readonly {readonly name: string; readonly when: string}[];
+  readonly rules: readonly AlertRule[];
   readonly problem?: string;
   readonly alerts: readonly FiredAlert[];
 }

@@ -4,6 +4,7 @@ import type {Columns} from '../data/columns.ts';
 import type {ChartModel, ChartSeries} from '../draw/chart-model.ts';
 import {slotStyle} from '../draw/palette.ts';
 import type {Domain} from '../draw/scale.ts';
+import {moment} from './moment.svelte.ts';
 import {runs} from './runs.svelte.ts';
 import {sidecar} from './sidecar.svelte.ts';
 import {theme} from './theme.svelte.ts';
@@ -83,9 +84,12 @@ export function lineModel(
     fine:
       zoom.x !== null &&
       shown.every(loaded => loaded === null || (loaded.range?.[0] === zoom.x![0] && loaded.range[1] === zoom.x![1])),
-    notes: (sidecar.doc.annotations ?? [])
-      .filter(note => settings.x === 'step' && (note.tag === undefined || tags.includes(note.tag)))
-      .map(note => ({x: note.x, text: note.text})),
+    notes: [
+      ...(sidecar.doc.annotations ?? [])
+        .filter(note => settings.x === 'step' && (note.tag === undefined || tags.includes(note.tag)))
+        .map(note => ({x: note.x, text: note.text})),
+      ...(settings.x === 'wall' && moment.wall > 0 ? [{x: moment.wall, text: moment.text}] : []),
+    ],
   };
 }
 

@@ -1,11 +1,12 @@
-// GET alerts: what the rules of alerts.yaml say about the runs now, and what programs said
+// GET alerts: what the rules of alerts.yaml and of the page say about the runs now, and what programs said
 // themselves (run.alert). Nothing is run or sent from here; that is `sonde watch`.
 #include <chrono>
 
+#include "api/services/alert_book.h"
 #include "api/services/services.h"
 #include "api/services/state.h"
 #include "api/v1/area.h"
-#include "api/v1/beside/table_rows_file.h"
+#include "api/v1/beside/table_source.h"
 #include "api/v1/support.h"
 #include "io/file.h"
 #include "log/query/alerts/rules.h"
@@ -13,45 +14,18 @@
 namespace sonde::api::v1 {
 namespace {
 
-constexpr uint64_t kMaxRulesBytes = 1 << 20;
 constexpr size_t kMostSaid = 200;
 
-// What people said to alerts: settings.alerts of the sidecar, {"rule\nrun\ntag": state}.
-class States {
- public:
-  explicit States(const Context& context) {
-    auto document = context.services.state().sidecar().read();
-    if (!document) return;  // an alert is open until somebody is known to have seen it
-    document_ = std::move(document->value);
-    const JsonValue* settings = document_.find("settings");
-    alerts_ = settings ? settings->find("alerts") : nullptr;
-  }
-  States(const States&) = delete;
-  States& operator=(const States&) = delete;
-
-  std::string_view of(const std::string& rule, const std::string& run,
-                      const std::string& tag) const {
-    const JsonValue* found = alerts_ ? alerts_->find(rule + '\n' + run + '\n' + tag) : nullptr;
-    if (found && found->text == "acknowledged") return "acknowledged";
-    return found && found->text == "silenced" ? "silenced" : "open";
-  }
-
- private:
-  JsonValue document_;
-  const JsonValue* alerts_ = nullptr;
-};
-
 void write_said(JsonWriter& json, const Context& context, const store::Snapshot& snapshot,
-                const States& states) {
+                const AlertBook& book) {
   for (const auto& run : snapshot.runs) {
-    const auto table = find_table(snapshot, run->name, "alerts");
+    const auto file = logged_table(*run, "alerts");
+    if (!file) continue;
+    const auto table = TableSource::open(context, *file);
     if (!table) continue;
-    const auto index = index_of(context, *table);
-    if (!index) continue;
-    const uint64_t lines = (*index)->lines;
-    (void)query::read_lines(
-        table->path, **index, lines > kMostSaid ? lines - kMostSaid : 0,
-        [&](uint64_t line, std::string_view text) {
+    const uint64_t lines = table->lines();
+    (void)table->read(
+        lines > kMostSaid ? lines - kMostSaid : 0, [&](uint64_t line, std::string_view text) {
           const auto row = read_json(text);
           if (!row) return true;
           json.object([&] {
@@ -60,10 +34,12 @@ void write_said(JsonWriter& json, const Context& context, const store::Snapshot&
             json.key("rule").string(title ? title->text : "");
             json.key("run").string(run->name);
             json.key("tag").string("");
-            json.key("step").safe_integer((*index)->steps[line]);
+            json.key("step").safe_integer(table->step(line));
             json.key("wall").number(at ? at->number().value_or(0) : 0);
             json.key("text").string(said ? said->text : "");
-            json.key("state").string(states.of(title ? title->text : "", run->name, ""));
+            json.key("key").string((title ? title->text : "") + '\n' + run->name + '\n');
+            json.key("state").string(
+                book.state_of((title ? title->text : "") + '\n' + run->name + '\n'));
             json.key("said").boolean(true);
           });
           return true;
@@ -85,18 +61,29 @@ Answer alerts(const Context& context, const Request&) {
     if (read)
       rules.insert(rules.end(), read->begin(), read->end());
     else
-      problem = read.error().text;
+      problem = std::move(read.error()).in(root.path + "/" + std::string(query::kRulesFile)).text;
   }
-  const States states(context);
+  const AlertBook book(context.services.state().sidecar());
+  const size_t rules_of_files = rules.size();
+  const AlertBook::Rules of_page = book.rules();
+  rules.insert(rules.end(), of_page.good.begin(), of_page.good.end());
+  if (!of_page.problem.empty()) problem += (problem.empty() ? "" : "; ") + of_page.problem;
+  for (const query::AlertRule& rule : rules) {
+    if (!rule.remark.empty()) problem += (problem.empty() ? "" : "; ") + rule.remark;
+  }
   std::string body;
   JsonWriter json(body);
   json.object([&] {
     json.key("rev").number(snapshot->revision);
     json.key("rules").array([&] {
-      for (const query::AlertRule& rule : rules) {
+      for (size_t i = 0; i < rules.size(); ++i) {
         json.object([&] {
-          json.key("name").string(rule.name);
-          json.key("when").string(rule.when);
+          json.key("name").string(rules[i].name);
+          json.key("when").string(rules[i].when);
+          json.key("of_page").boolean(i >= rules_of_files);
+          json.key("settings").object([&] {
+            for (const auto& [field, value] : rules[i].fields) json.key(field).string(value);
+          });
         });
       }
     });
@@ -111,10 +98,12 @@ Answer alerts(const Context& context, const Request&) {
           json.key("wall").number(alert.fired.wall);
           json.key("value").number(alert.fired.value);
           json.key("text").string(alert.fired.text);
-          json.key("state").string(states.of(alert.rule, alert.run, alert.tag));
+          if (!alert.group.empty()) json.key("group").string(alert.group);
+          json.key("key").string(alert.key());
+          json.key("state").string(book.state_of(alert.key()));
         });
       }
-      write_said(json, context, *snapshot, states);
+      write_said(json, context, *snapshot, book);
     });
   });
   return json_answer(context, snapshot->revision, std::move(body));

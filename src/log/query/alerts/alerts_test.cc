@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "log/query/alerts/condition.h"
@@ -98,6 +99,20 @@ TEST_CASE("alerts: rules of a file, and what is wrong with one") {
   CHECK(!read_rules("a:\n  when: nan\n  tag: '['\n"));
   CHECK(!read_rules("plain: text\n"));
   CHECK(read_rules("")->empty());
+}
+
+TEST_CASE("alerts: a rule keeps what was written and remarks on what is no setting") {
+  const auto rules = read_rules("a.b:\n  when: spike\n  per: group\n  min_z: 5\n  patiance: 3\n");
+  REQUIRE(rules);
+  REQUIRE(rules->size() == 1);
+  const AlertRule& rule = rules->front();
+  CHECK(rule.name == "a.b");
+  CHECK(rule.per_group);
+  CHECK(rule.limits.min_z == 5);
+  CHECK(rule.remark.find("'patiance'") != std::string::npos);
+  CHECK(std::ranges::find(rule.fields, std::pair<std::string, std::string>("per", "group")) !=
+        rule.fields.end());
+  CHECK(!read_rules("a:\n  when: nan\n  per: run of two\n"));
 }
 
 }  // namespace sonde::query

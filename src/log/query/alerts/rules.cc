@@ -1,12 +1,15 @@
 #include "log/query/alerts/rules.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/strings.h"
 #include "codec/yaml.h"
+#include "io/file.h"
 #include "log/query/hparams/config_file.h"
 
 namespace sonde::query {
@@ -14,6 +17,19 @@ namespace {
 
 constexpr uint64_t kMostPoints = 1'000'000;  // newest of a curve that are looked at
 constexpr size_t kMostRules = 200;
+constexpr uint64_t kMaxAboutBytes = 4 << 20;
+constexpr std::array<std::string_view, 12> kFields = {"when",
+                                                      "tag",
+                                                      "runs",
+                                                      "per",
+                                                      "min_z",
+                                                      "factor",
+                                                      "min_delta",
+                                                      "stall_factor",
+                                                      "stall_least_s",
+                                                      "slow_factor",
+                                                      "higher_is_better",
+                                                      "patience"};
 
 double number_in(const std::map<std::string, std::string>& fields, const std::string& name,
                  double otherwise) {
@@ -29,6 +45,12 @@ Result<AlertRule> rule_of(const std::string& name,
     const auto found = fields.find(field);
     return found == fields.end() ? std::string() : found->second;
   };
+  for (const auto& [field, value] : fields) {
+    if (std::ranges::find(kFields, field) == kFields.end())
+      rule.remark = fmt::format("rule '{}': there is no setting '{}'; there are {}", name, field,
+                                fmt::join(kFields, ", "));
+    rule.fields.emplace_back(field, value);
+  }
   rule.when = text("when");
   if (rule.when == "NaN") rule.when = "nan";  // YAML takes the word for a number
   if (rule.when.empty()) return fail(Code::kInvalid, fmt::format("rule '{}' has no 'when'", name));
@@ -45,6 +67,11 @@ Result<AlertRule> rule_of(const std::string& name,
     if (!regex) return fail(Code::kInvalid, fmt::format("rule '{}': {}", name, regex.error().text));
     *into = std::move(*regex);
   }
+  const std::string per = text("per");
+  if (!per.empty() && per != "run" && per != "group")
+    return fail(Code::kInvalid,
+                fmt::format("rule '{}': 'per' is run or group, not '{}'", name, per));
+  rule.per_group = per == "group";
   rule.limits.min_z = number_in(fields, "min_z", rule.limits.min_z);
   rule.limits.factor = number_in(fields, "factor", rule.limits.factor);
   rule.limits.min_delta = number_in(fields, "min_delta", rule.limits.min_delta);
@@ -76,12 +103,56 @@ std::optional<Fired> expression_fired(const AlertRule& rule, const store::RunSna
   return fired;
 }
 
+// The alerts of one rule from `first` on, one a group and tag: the newest stands for the others.
+void fold_groups(std::vector<Alert>& alerts, size_t first, const store::Snapshot& snapshot) {
+  std::map<std::string, std::string> groups;  // by run
+  std::vector<Alert> folded;
+  for (size_t i = first; i < alerts.size(); ++i) {
+    Alert& one = alerts[i];
+    auto [group, is_new] = groups.try_emplace(one.run);
+    if (const auto* run = is_new ? snapshot.find(one.run) : nullptr) group->second = group_of(*run);
+    one.group = group->second;
+    const auto twin = std::ranges::find_if(folded, [&](const Alert& other) {
+      return other.group == one.group && other.tag == one.tag;
+    });
+    if (twin == folded.end()) {
+      folded.push_back(std::move(one));
+      continue;
+    }
+    const uint64_t others = twin->others + 1;
+    if (one.fired.wall > twin->fired.wall) *twin = std::move(one);
+    twin->others = others;
+  }
+  for (Alert& one : folded) {
+    if (one.others > 0)
+      one.fired.text += fmt::format(", and so {} {} more {}", one.others == 1 ? "does" : "do",
+                                    one.others, one.others == 1 ? "run" : "runs");
+    one.fired.text += fmt::format(" (group {})", one.group);
+  }
+  alerts.resize(first);
+  std::ranges::move(folded, std::back_inserter(alerts));
+}
+
 }  // namespace
 
+std::string group_of(const store::RunSnapshot& run) {
+  if (const auto text = io::read_file(run.folder + "/sonde_run.json", kMaxAboutBytes)) {
+    const auto about = read_json(*text);
+    const JsonValue* group = about ? about->find("group") : nullptr;
+    if (group && group->is_string() && !group->text.empty()) return group->text;
+  }
+  const size_t slash = run.name.rfind('/');
+  return slash == std::string::npos ? "." : run.name.substr(0, slash);
+}
+
 Result<std::vector<AlertRule>> read_rules(std::string_view yaml) {
+  SONDE_TRY(const tree, read_yaml(yaml));
+  return read_rules(tree);
+}
+
+Result<std::vector<AlertRule>> read_rules(const JsonValue& tree) {
   std::map<std::string, std::map<std::string, std::string>> rules;
   std::vector<std::string> order;
-  SONDE_TRY(const tree, read_yaml(yaml));
   for (const auto& [name, cell] : flat_config(tree)) {
     const size_t dot = name.rfind('.');
     if (dot == std::string::npos)
@@ -106,11 +177,12 @@ std::vector<Alert> fired_alerts(const std::vector<AlertRule>& rules,
   for (const AlertRule& rule : rules) {
     CurveLimits limits = rule.limits;
     limits.now = now;
+    const size_t first = out.size();
     for (const auto& run : snapshot.runs) {
       if (rule.runs && !rule.runs->found_in(run->name)) continue;
       if (rule.expression) {
         if (auto fired = expression_fired(rule, *run))
-          out.push_back({rule.name, run->name, rule.expression->parts.front().tag, *fired});
+          out.push_back({rule.name, run->name, rule.expression->parts.front().tag, *fired, {}, 0});
         continue;
       }
       for (const auto& series : run->series) {
@@ -123,10 +195,11 @@ std::vector<Alert> fired_alerts(const std::vector<AlertRule>& rules,
                     points);
         if (auto fired = look_at(rule.when, points, limits)) {
           fired->text = tag + " " + fired->text;
-          out.push_back({rule.name, run->name, tag, *fired});
+          out.push_back({rule.name, run->name, tag, *fired, {}, 0});
         }
       }
     }
+    if (rule.per_group) fold_groups(out, first, snapshot);
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const Alert& a, const Alert& b) { return a.fired.wall > b.fired.wall; });

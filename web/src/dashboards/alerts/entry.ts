@@ -7,6 +7,7 @@ export const alerts: Dashboard = {
   help: 'dashboards.alerts.help',
   panel: 'none',
   code: {'alerts.yaml': 'loss is broken:\n  when: nan\n  tag: loss'},
+  start: () => import('./FirstRule.svelte'),
   applies: () => false,
   probe: async () => {
     const found = await loadAlerts();
