@@ -36,7 +36,6 @@ constexpr std::string_view kFlags =
     "  --auth_token_file FILE   keep the token there, for the next start too\n"
     "  --allow_host NAME        also answer to this name (a proxy's), '*': to any\n"
     "  --certfile F --keyfile F serve HTTPS\n"
-    "\n"
     "  --version                print the version    --help   this text\n";
 
 }  // namespace

@@ -445,8 +445,9 @@ class ColumnReader {
 
 // All chunks of a leaf; `groups` row groups of the file are read.
 Result<LeafEntries> entries_of(std::string_view text, const Footer& footer, size_t groups,
-                               const NestedLeaf& place, uint64_t& budget) {
+                               const NestedLeaf& place, uint64_t most, uint64_t& budget) {
   ColumnReader reader(place, budget);
+  uint64_t entries = 0;
   for (size_t g = 0; g < groups; ++g) {
     const Group& group = footer.groups[g];
     const auto chunk =

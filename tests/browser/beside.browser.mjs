@@ -1,5 +1,5 @@
 // What runs keep beside their events: tables of samples, console output, system metrics, alerts; hostile text is harmless.
-import {mkdirSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {writeRun} from './events.mjs';
 import {check, equal, eventually, temporary, test} from './harness.mjs';
@@ -51,7 +51,7 @@ function logs() {
   );
   const lines = Array.from({length: 1200}, (_, i) => `${1700000000 + i}.5\to0\tepoch ${i}`);
   lines.push(
-    `1700001300\te0\t\x1b[1;31mTraceback\x1b[0m ${HOSTILE}`,
+    `1700001300\te0\t\x1b[1;31mTraceback\x1b[0m (most recent call last): ${HOSTILE}`,
     `1700001301\to0\t${BIDI}`,
     `1700001302\to0\t\x1b]8;;javascript:alert(1)\x1b\\link`,
   );
@@ -91,9 +91,9 @@ test('tables: rows, search, sorting, filters, pages and the detail of a row', as
   await eventually(() => rows.count(), 1, 'rows found');
   await harmless(page);
   // The image outside the run's folder is refused, if the table came to show its row.
-  const escapes = problems.filter((one) => one.includes('etc%2Fpasswd'));
-  equal(escapes.filter((one) => !one.startsWith('403 ')).length, 0, 'nothing outside the folder is answered');
-  problems.splice(0, problems.length, ...problems.filter((one) => !escapes.includes(one)));
+  const escapes = problems.filter(one => one.includes('etc%2Fpasswd'));
+  equal(escapes.filter(one => !one.startsWith('403 ')).length, 0, 'nothing outside the folder is answered');
+  problems.splice(0, problems.length, ...problems.filter(one => !escapes.includes(one)));
 });
 
 test('tables: the same rows at two steps', async ({page, open}) => {
@@ -153,15 +153,54 @@ test('console: colours, search, earlier lines, hostile output', async ({page, op
   await eventually(() => lines.count(), 1000, 'earlier lines');
 });
 
-test('system metrics on one time axis, alerts in a list', async ({page, open}) => {
+test('system metrics on one time axis', async ({page, open}) => {
   await open(logs(), '#system');
   await eventually(() => page.locator('section.card').count(), 2, 'a card a metric');
-  await open(logs(), '#alerts');
+});
+
+test('alerts: a click shows the curve, an answer holds for everybody, a rule can be made', async ({page, open}) => {
+  const rows = page.locator('tbody tr');
+  const folder = logs();
+  await open(folder, '#alerts');
+  await eventually(async () => (await rows.innerText()).includes('loss is nan from step 7 on'), true, 'the alert');
+  await page.getByRole('button', {name: 'loss is nan from step 7 on'}).click();
+  await page.waitForFunction(() => location.hash.startsWith('#timeseries'));
+  equal(await page.getByLabel('Filter tags').inputValue(), '^loss$', 'only its curve');
+  await open(folder, '#alerts');
+  await eventually(() => rows.count(), 1, 'the alert again');
+  await page.getByRole('button', {name: 'Acknowledge'}).click();
+  await eventually(() => rows.count(), 0, 'no open alert');
+  await eventually(() => readFileSync(join(folder, '.sonde', 'sidecar.json'), 'utf8').includes('acknowledged'), true);
+  await open(folder, '#alerts');
+  await page.getByRole('radio', {name: 'Acknowledged 1'}).click();
+  await page.getByRole('button', {name: 'Reopen'}).click();
+  await page.getByRole('radio', {name: 'Open 1'}).click();
+  await eventually(() => rows.count(), 1, 'open again');
+  await page.getByRole('button', {name: 'Add rule'}).click();
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Name').fill('low');
+  await form.getByRole('button', {name: /^Alert when/}).click();
+  await page.getByRole('option', {name: 'Expression'}).click();
+  await form.getByRole('textbox', {name: 'Expression', exact: true}).fill('min(loss) < 0.1');
+  await form.getByRole('button', {name: 'Save'}).click();
+  await eventually(() => rows.count(), 2, 'what it says now');
+  await page.getByRole('region', {name: 'Rules'}).getByRole('button', {name: 'Delete'}).click();
+  await eventually(() => rows.count(), 1, 'without it');
+});
+
+test('console: from a traceback to the curves, from a line found to its neighbours', async ({page, open}) => {
+  await open(logs(), '#console');
+  await page.getByLabel('Search output').fill('epoch 600');
+  await eventually(() => page.locator('.line').count(), 1, 'the line found');
+  await page.getByRole('button', {name: 'Show in context'}).click();
   await eventually(
-    async () => (await page.locator('tbody tr').innerText()).includes('loss is nan from step 7 on'),
+    async () => (await page.locator('.line.here').innerText()).includes('epoch 600'),
     true,
-    'the alert',
+    'the line among others',
   );
-  await page.getByRole('button', {name: 'Hide'}).click();
-  await eventually(() => page.locator('tbody tr').count(), 0, 'hidden');
+  await page.getByRole('button', {name: 'Show later lines'}).click();
+  await page.getByRole('button', {name: 'Curves at this moment'}).first().click();
+  await page.waitForFunction(() => location.hash.startsWith('#timeseries'));
+  await page.locator('.chip').filter({hasText: 'Traceback'}).waitFor();
+  await harmless(page);
 });

@@ -18,6 +18,10 @@ describe('cells of a table', () => {
     expect(messagesOf([{role: 1}])).toBeNull();
     expect(messagesOf([])).toBeNull();
     expect(messagesOf([{role: 'assistant', content: null, tool_calls: [{name: 'f'}]}])?.[0]?.calls).toContain('"f"');
+    expect(messagesOf([{from: 'human', value: 'hi'}])?.[0]).toEqual({role: 'human', content: 'hi', calls: ''});
+    expect(messagesOf([{role: 'user', content: [{type: 'text', text: 'see'}, {type: 'image'}]}])?.[0]?.content).toBe(
+      'see\n[image]',
+    );
     expect(tokensOf({_tokens: 'ab'})).toBeNull();
     expect(tokensOf({_tokens: ['a', 'b'], values: {logprob: [-1]}})?.values['logprob']).toEqual([-1, NaN]);
     expect(mediaPath({_media: 5})).toBeNull();

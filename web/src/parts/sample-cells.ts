@@ -32,22 +32,34 @@ export function messagesOf(value: unknown): readonly Message[] | null {
   if (!Array.isArray(value) || value.length === 0) return null;
   const out: Message[] = [];
   for (const one of value as unknown[]) {
-    if (!isObject(one) || typeof one['role'] !== 'string') return null;
-    const content = one['content'];
+    if (!isObject(one)) return null;
+    const role = one['role'] ?? one['from']; // ShareGPT says from and value
+    if (typeof role !== 'string') return null;
+    const content = one['content'] ?? one['value'];
     const calls = one['tool_calls'];
     out.push({
-      role: visible(one['role']),
+      role: visible(role),
       content: visible(
-        typeof content === 'string'
-          ? content
-          : content === undefined || content === null
-            ? ''
-            : JSON.stringify(content),
+        typeof content === 'string' ? content : content === undefined || content === null ? '' : partsText(content),
       ),
       calls: calls === undefined || calls === null ? '' : visible(JSON.stringify(calls, null, 1)),
     });
   }
   return out;
+}
+
+/** Content in parts, as multimodal programs write it: the texts, and what the others are. */
+function partsText(content: unknown): string {
+  if (!Array.isArray(content)) return JSON.stringify(content);
+  return (content as unknown[])
+    .map(part =>
+      isObject(part) && typeof part['text'] === 'string'
+        ? part['text']
+        : isObject(part) && typeof part['type'] === 'string'
+          ? `[${part['type']}]`
+          : JSON.stringify(part),
+    )
+    .join('\n');
 }
 
 export interface TokenCell {

@@ -65,3 +65,9 @@ function styled(
   }
   return style;
 }
+
+/** The text without its escapes, as the pieces show it. */
+export const plainText = (text: string): string =>
+  ansiPieces(text)
+    .map(piece => piece.text)
+    .join('');

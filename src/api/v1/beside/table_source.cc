@@ -27,7 +27,7 @@ std::optional<int64_t> step_of_row(std::string_view line) {
   if (!row) return std::nullopt;
   for (const char* name : {"_step", "step", "global_step", "iteration"}) {
     const JsonValue* found = row->find(name);
-    if (found && found->integer()) return *found->integer();
+    if (found && found->integer()) return found->integer();
   }
   return std::nullopt;
 }
