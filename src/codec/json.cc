@@ -27,19 +27,44 @@ void append_real(std::string& out, T value) {
   }
 }
 
-}  // namespace
+enum class Beyond : uint8_t { kAsIs, kEscaped };  // what is not ASCII
 
-void append_json_string(std::string& out, std::string_view text) {
+void append_unit(std::string& out, uint32_t unit) {
   static constexpr char kHex[] = "0123456789abcdef";
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out.push_back(kHex[unit >> shift & 15]);
+}
+
+// The code point that begins at text[at], which is UTF-8, as one or two units; returns its length.
+size_t append_code_point(std::string& out, std::string_view text, size_t at) {
+  const auto c = static_cast<unsigned char>(text[at]);
+  const size_t length = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+  uint32_t code = length == 1 ? c : c & (0xffu >> (length + 1));
+  for (size_t k = 1; k < length; ++k)
+    code = code << 6 | (static_cast<unsigned char>(text[at + k]) & 0x3f);
+  if (code < 0x10000) {
+    append_unit(out, code);
+  } else {
+    append_unit(out, 0xd800 + ((code - 0x10000) >> 10));
+    append_unit(out, 0xdc00 + ((code - 0x10000) & 0x3ff));
+  }
+  return length;
+}
+
+template <Beyond kBeyond>
+void append_string(std::string& out, std::string_view text) {
   std::string repaired;
   if (!is_utf8(text)) text = repaired = to_utf8(text);
   out.push_back('"');
   size_t clean = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
+  for (size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    if (c >= 0x20 && c != '"' && c != '\\' && (kBeyond == Beyond::kAsIs || c < 0x7f)) {
+      ++i;
+      continue;
+    }
     out.append(text.substr(clean, i - clean));
-    clean = i + 1;
+    size_t length = 1;
     switch (c) {
       case '"':
         out += "\\\"";
@@ -56,14 +81,30 @@ void append_json_string(std::string& out, std::string_view text) {
       case '\t':
         out += "\\t";
         break;
+      case '\b':
+        out += "\\b";
+        break;
+      case '\f':
+        out += "\\f";
+        break;
       default:
-        out += "\\u00";
-        out.push_back(kHex[c >> 4]);
-        out.push_back(kHex[c & 15]);
+        length = append_code_point(out, text, i);
     }
+    i += length;
+    clean = i;
   }
   out.append(text.substr(clean));
   out.push_back('"');
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  append_string<Beyond::kAsIs>(out, text);
+}
+
+void append_ascii_json_string(std::string& out, std::string_view text) {
+  append_string<Beyond::kEscaped>(out, text);
 }
 
 void append_json_number(std::string& out, double value) { append_real(out, value); }

@@ -68,6 +68,8 @@ class JsonWriter {
 
 // Appends `text` as a JSON string with its quotes.
 void append_json_string(std::string& out, std::string_view text);
+// The same as Python's json.dumps writes it: everything beyond ASCII as \uXXXX.
+void append_ascii_json_string(std::string& out, std::string_view text);
 // Appends a number the way JsonWriter does, NaN and infinities as quoted words.
 void append_json_number(std::string& out, double value);
 

@@ -44,3 +44,14 @@ TEST_CASE("json: strings are escaped and always valid UTF-8") {
   append_json_string(out, std::string("a\"\\\n\x01é\xff", 8));
   CHECK(out == "\"a\\\"\\\\\\n\\u0001é\xEF\xBF\xBD\"");
 }
+
+TEST_CASE("json: the same text as UTF-8 and as ASCII") {
+  const std::string text = "a\"\\\n\t\b\f\x01 \x7f \xc3\xb6 \xe2\x82\xac \xf0\x9f\x98\x80 \xff.";
+  std::string utf8, ascii;
+  append_json_string(utf8, text);
+  append_ascii_json_string(ascii, text);
+  CHECK(
+      utf8 ==
+      "\"a\\\"\\\\\\n\\t\\b\\f\\u0001 \x7f \xc3\xb6 \xe2\x82\xac \xf0\x9f\x98\x80 \xef\xbf\xbd.\"");
+  CHECK(ascii == R"("a\"\\\n\t\b\f\u0001 \u007f \u00f6 \u20ac \ud83d\ude00 \ufffd.")");
+}

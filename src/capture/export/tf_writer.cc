@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/strings.h"
+#include "codec/json.h"
 #include "graph/pbtxt.h"
 
 namespace sonde::exports {
@@ -21,58 +22,6 @@ using imports::StepStats;
 // a - b that wraps around on hostile numbers.
 int64_t less(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-}
-
-// As Python's json.dumps: everything beyond ASCII as \uXXXX.
-void append_ascii_json(std::string& out, std::string_view raw) {
-  std::string repaired;
-  const std::string_view text = is_utf8(raw) ? raw : (repaired = to_utf8(raw));
-  out.push_back('"');
-  for (size_t i = 0; i < text.size();) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      default:
-        if (c >= 0x20 && c < 0x7f) {
-          out.push_back(text[i]);
-          break;
-        }
-        const int length = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-        uint32_t code = c < 0x80 ? c : c & (0xff >> (length + 1));
-        for (int k = 1; k < length; ++k)
-          code = code << 6 | (static_cast<unsigned char>(text[i + static_cast<size_t>(k)]) & 0x3f);
-        if (code < 0x10000) {
-          out += fmt::format("\\u{:04x}", code);
-        } else {
-          code -= 0x10000;
-          out += fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + (code >> 10), 0xdc00 + (code & 0x3ff));
-        }
-        i += static_cast<size_t>(length);
-        continue;
-    }
-    ++i;
-  }
-  out.push_back('"');
 }
 
 // One event, four blanks a level.
@@ -95,7 +44,7 @@ class Event {
 
   Event& text(std::string_view key, std::string_view value) {
     name(key);
-    append_ascii_json(text_, value);
+    append_ascii_json_string(text_, value);
     return *this;
   }
   Event& number(std::string_view key, int64_t value) {
@@ -120,7 +69,7 @@ class Event {
     text_ += first_ ? "\n" : ",\n";
     first_ = false;
     text_.append(static_cast<size_t>(depth_), ' ');
-    append_ascii_json(text_, key);
+    append_ascii_json_string(text_, key);
     text_ += ": ";
   }
   io::TextOut& out_;
