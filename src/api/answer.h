@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -59,20 +60,53 @@ struct EventStream {
   std::function<std::shared_ptr<void>(Sink)> open;
 };
 
+// What an answer sends, in the form in which it was made.
+using SharedText = std::shared_ptr<const std::string>;  // sent without a copy
+using Pieces = std::vector<std::string>;                // sent one after another, never joined
+using Body = std::variant<std::string, SharedText, Pieces, std::shared_ptr<Stream>,
+                          std::shared_ptr<EventStream>>;
+
+// Nobody knows how long it will be.
+inline bool is_open_ended(const Body& body) {
+  return std::holds_alternative<std::shared_ptr<Stream>>(body) ||
+         std::holds_alternative<std::shared_ptr<EventStream>>(body);
+}
+
+// Calls fn(std::string_view) with each part of a body that is not open-ended.
+template <class Fn>
+void for_each_part(const Body& body, Fn&& fn) {
+  if (const auto* text = std::get_if<std::string>(&body)) {
+    fn(std::string_view(*text));
+  } else if (const auto* shared = std::get_if<SharedText>(&body)) {
+    if (*shared) fn(std::string_view(**shared));
+  } else if (const auto* pieces = std::get_if<Pieces>(&body)) {
+    for (const std::string& piece : *pieces) fn(std::string_view(piece));
+  }
+}
+
+// A copy of everything in a body that is not open-ended.
+inline std::string whole_text(const Body& body) {
+  std::string out;
+  for_each_part(body, [&](std::string_view part) { out += part; });
+  return out;
+}
+
 struct Answer {
   int status = 200;
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers;
-  std::string body;
-  std::shared_ptr<const std::string> shared_body;  // instead of `body`: sent without a copy
-  std::vector<std::string> pieces;                 // instead of `body`: sent one after another
-  std::shared_ptr<Stream> stream;                  // instead of `body`
-  std::shared_ptr<EventStream> events;             // instead of `body`
+  Body body;
   Cache cache = Cache::kNoCache;
   std::string etag;           // quoted; http answers 304 when the client has it already
   bool allows_range = false;  // http cuts the body for Range requests (media)
   bool is_complete = true;    // false: something could not be read this time; made anew next time
   std::string csp;            // overrides the page's Content-Security-Policy (blobs: "sandbox")
+
+  // The body as one text to read or to write into; empty when it was of another form.
+  std::string& text() {
+    auto* text = std::get_if<std::string>(&body);
+    return text ? *text : body.emplace<std::string>();
+  }
 
   static Answer json(std::string body) {
     Answer answer;

@@ -158,7 +158,7 @@ Answer plain_error(int status, std::string_view text) {
   Answer answer;
   answer.status = status;
   answer.content_type = "text/plain";
-  answer.body = text;
+  answer.body = std::string(text);
   answer.cache = Cache::kNoStore;
   return answer;
 }
@@ -170,7 +170,7 @@ Answer json_error(const Error& error, std::string_view where, std::string_view f
   Answer answer;
   answer.status = status_of(error.code);
   answer.cache = Cache::kNoStore;
-  JsonWriter json(answer.body);
+  JsonWriter json(answer.text());
   json.object([&] {
     json.key("error").object([&] {
       json.key("code").string(kNames[static_cast<size_t>(error.code)]);

@@ -326,13 +326,13 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   Outcome compute() {
     Outcome outcome;
     outcome.reply = shared_.site.finish(exchange_, std::move(reader_.body()));
-    if (outcome.reply.events && !outcome.reply.head_only) {
+    if (outcome.reply.events() && !outcome.reply.head_only) {
       outcome.queue =
           std::make_shared<EventQueue>(loop_.context(), [weak = this->weak_from_this()] {
             if (const auto connection = weak.lock())
               connection->guarded([&] { connection->drain_events(); })();
           });
-      outcome.subscription = outcome.reply.events->open(
+      outcome.subscription = outcome.reply.events()->open(
           [queue = outcome.queue](std::string text) { return queue->push(std::move(text)); });
     }
     return outcome;
@@ -354,9 +354,9 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     const auto took = began_ == Clock::time_point() ? Clock::duration(0) : Clock::now() - began_;
     shared_.site.metrics().answered(reply_.status, took);
     std::string_view body;
-    if (!reply_.head_only && !reply_.stream && !reply_.events) body = reply_.body();
+    if (!reply_.head_only && !api::is_open_ended(reply_.content)) body = reply_.body();
     if (reply_.fixed.empty()) hold(reply_.size());
-    pieces_sent_ = reply_.head_only ? reply_.pieces.size() : 0;
+    pieces_sent_ = 0;
     start_writing(After::kReply, reply_.head, body);
   }
 
@@ -381,9 +381,15 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     first_.remove_prefix(of_first);
     second_.remove_prefix(size - of_first);
     if (size > 0) wait_at_most(shared_.options.write_timeout);
-    while (second_.empty() && after_ == After::kReply && pieces_sent_ < reply_.pieces.size()) {
-      if (pieces_sent_ > 0) std::string().swap(reply_.pieces[pieces_sent_ - 1]);
-      second_ = reply_.pieces[pieces_sent_++];
+    if (after_ == After::kReply && !reply_.head_only) next_of_pieces();
+  }
+
+  // A piece that was sent gives its memory back before the next one goes out.
+  void next_of_pieces() {
+    api::Pieces* pieces = reply_.pieces();
+    while (pieces && second_.empty() && pieces_sent_ < pieces->size()) {
+      if (pieces_sent_ > 0) std::string().swap((*pieces)[pieces_sent_ - 1]);
+      second_ = (*pieces)[pieces_sent_++];
     }
   }
 
@@ -414,8 +420,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
       case After::kReply:
         release();
         if (reply_.head_only) return finish_exchange();
-        if (reply_.stream) return next_piece();
-        if (reply_.events) return begin_events();
+        if (reply_.stream()) return next_piece();
+        if (reply_.events()) return begin_events();
         return finish_exchange();
       case After::kPiece:
         return next_piece();
@@ -463,7 +469,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
       bool is_last = false, is_broken = false;
       try {
         while (text->size() < kPieceBytes && !is_last) {
-          if (auto piece = reply_.stream->next()) {
+          if (auto piece = reply_.stream()->next()) {
             *text += *piece;
           } else {
             is_last = true;

@@ -24,19 +24,17 @@ void append_harmless(std::string& out, std::string_view json) {
 }
 
 void append_answer(std::string& out, const api::Answer& answer) {
-  size_t size = answer.shared_body ? answer.shared_body->size() : answer.body.size();
-  for (const std::string& piece : answer.pieces) size += piece.size();
-  const bool is_plain = !answer.stream && !answer.events;
-  if (answer.status != 200 || answer.content_type != "application/json" || !is_plain ||
-      size > kLongest) {
+  size_t size = 0;
+  api::for_each_part(answer.body, [&](std::string_view part) { size += part.size(); });
+  if (answer.status != 200 || answer.content_type != "application/json" ||
+      api::is_open_ended(answer.body) || size > kLongest) {
     out += kEmpty;
     return;
   }
   out += '"';
   if (!answer.etag.empty()) out += " data-etag=\"" + html_escaped(answer.etag) + '"';
   out += '>';
-  append_harmless(out, answer.shared_body ? *answer.shared_body : answer.body);
-  for (const std::string& piece : answer.pieces) append_harmless(out, piece);
+  api::for_each_part(answer.body, [&](std::string_view part) { append_harmless(out, part); });
   out += "</script>";
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("Page: an answer in pieces, a refusal, a long one, a page that asks no
     return http::filled_page(kHtml, [&](std::string_view) { return answer; });
   };
   api::Answer pieces = api::Answer::json("");
-  pieces.pieces = {"[1,", "2]"};
+  pieces.body = api::Pieces{"[1,", "2]"};
   CHECK(filled(pieces).find(">[1,2]</script>") != std::string::npos);
   api::Answer refused = api::Answer::json("{}");
   refused.status = 503;

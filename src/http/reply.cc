@@ -257,8 +257,7 @@ Form choose_form(Reply& reply, api::Answer& answer, const Head& request, Compres
     if (packed.empty()) {
       form.coding = Coding::kIdentity;
     } else {
-      reply.owned = std::move(packed);
-      reply.shared.reset();
+      reply.content = std::move(packed);
       // Another coding is another representation: a strong tag must not name both.
       if (!answer.etag.empty() && !answer.etag.starts_with("W/")) answer.etag.insert(0, "W/");
     }
@@ -274,7 +273,7 @@ bool may_stay_apart(const api::Answer& answer, const Head& request, Compress com
   return !accepted.zstd && (!accepted.gzip || compress == Compress::kCheap);
 }
 
-std::string joined(std::vector<std::string> pieces) {
+std::string joined(api::Pieces pieces) {
   size_t size = 0;
   for (const std::string& piece : pieces) size += piece.size();
   std::string body;
@@ -294,12 +293,26 @@ std::string content_tag(std::string_view body) {
 
 size_t Reply::size() const {
   size_t size = body().size();
-  for (const std::string& piece : pieces) size += piece.size();
+  if (const auto* pieces = std::get_if<api::Pieces>(&content)) {
+    for (const std::string& piece : *pieces) size += piece.size();
+  }
   return size;
 }
 
+api::Stream* Reply::stream() const {
+  const auto* stream = std::get_if<std::shared_ptr<api::Stream>>(&content);
+  return stream ? stream->get() : nullptr;
+}
+
+api::EventStream* Reply::events() const {
+  const auto* events = std::get_if<std::shared_ptr<api::EventStream>>(&content);
+  return events ? events->get() : nullptr;
+}
+
 std::string_view Reply::body() const {
-  const std::string_view whole = shared ? std::string_view(*shared) : owned.empty() ? fixed : owned;
+  std::string_view whole = fixed;
+  if (const auto* text = std::get_if<std::string>(&content); text && !text->empty()) whole = *text;
+  if (const auto* shared = std::get_if<api::SharedText>(&content)) whole = **shared;
   return whole.substr(std::min(offset, whole.size()), length);
 }
 
@@ -329,16 +342,11 @@ Reply make_reply(const Policy& policy, api::Answer answer, const Head& request, 
   Reply reply;
   reply.status = answer.status;
   reply.head_only = request.method == "HEAD";
-  reply.owned = std::move(answer.body);
-  reply.shared = std::move(answer.shared_body);
-  reply.stream = std::move(answer.stream);
-  reply.events = std::move(answer.events);
-  if (may_stay_apart(answer, request, compress)) {
-    reply.pieces = std::move(answer.pieces);
-  } else if (!answer.pieces.empty()) {
-    reply.owned = joined(std::move(answer.pieces));
+  reply.content = std::move(answer.body);
+  if (api::Pieces* pieces = reply.pieces(); pieces && !may_stay_apart(answer, request, compress)) {
+    reply.content = joined(std::move(*pieces));
   }
-  const bool is_open_ended = reply.stream || reply.events;
+  const bool is_open_ended = api::is_open_ended(reply.content);
   Form form;
   if (!is_open_ended) form = choose_form(reply, answer, request, compress);
 
@@ -347,7 +355,7 @@ Reply make_reply(const Policy& policy, api::Answer answer, const Head& request, 
   if (!answer.content_type.empty() && reply.status != 204 && reply.status != 304) {
     head.line("Content-Type", full_type(answer.content_type));
   }
-  head.cache(reply.events ? api::Cache::kNoStore : answer.cache);
+  head.cache(reply.events() ? api::Cache::kNoStore : answer.cache);
   if (!answer.etag.empty()) head.line("ETag", answer.etag);
   head.line("Content-Security-Policy", answer.csp.empty() ? policy.csp : answer.csp);
   if (form.varies) head.line("Vary", "Accept-Encoding");
@@ -356,7 +364,7 @@ Reply make_reply(const Policy& policy, api::Answer answer, const Head& request, 
   if (!form.content_range.empty()) head.line("Content-Range", form.content_range);
   for (const auto& [name, value] : answer.headers) head.line(name, value);
   if (is_open_ended) {
-    if (reply.events && !has_header(answer, "X-Accel-Buffering")) {
+    if (reply.events() && !has_header(answer, "X-Accel-Buffering")) {
       head.line("X-Accel-Buffering", "no");
     }
     if (request.version == 11) {

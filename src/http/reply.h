@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "api/answer.h"
@@ -31,15 +32,14 @@ struct Reply {
   bool close = false;
   bool head_only = false;  // HEAD, 304: nothing of the body is sent
   bool chunked = false;    // streams: pieces are framed
-  std::shared_ptr<api::Stream> stream;
-  std::shared_ptr<api::EventStream> events;
 
-  std::string_view body() const;  // valid while the reply lives where it is; empty with `pieces`
+  std::string_view body() const;  // valid while the reply lives where it is; empty with pieces
   size_t size() const;            // of the body
+  api::Pieces* pieces() { return std::get_if<api::Pieces>(&content); }
+  api::Stream* stream() const;
+  api::EventStream* events() const;
 
-  std::string owned;
-  std::vector<std::string> pieces;  // instead of `owned`: a large body that goes out as it is
-  std::shared_ptr<const std::string> shared;
+  api::Body content;
   std::string_view fixed;  // of an asset: lives as long as the program
   size_t offset = 0;       // the part that a range request asked for
   size_t length = SIZE_MAX;

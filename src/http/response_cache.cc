@@ -23,8 +23,9 @@ std::optional<api::Answer> ResponseCache::find(const std::string& address, uint6
 }
 
 void ResponseCache::keep(const std::string& address, uint64_t version, const api::Answer& answer) {
-  if (!answer.shared_body) return;
-  const size_t size = answer.shared_body->size() + 2 * address.size() + kOverheadBytes;
+  const auto* shared = std::get_if<api::SharedText>(&answer.body);
+  if (!shared) return;
+  const size_t size = (*shared)->size() + 2 * address.size() + kOverheadBytes;
   if (size > budget_bytes_ / kLargestShare) return;
   const std::lock_guard lock(mutex_);
   if (const auto found = by_address_.find(address); found != by_address_.end()) {

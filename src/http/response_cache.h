@@ -21,7 +21,7 @@ class ResponseCache {
 
   std::optional<api::Answer> find(const std::string& address, uint64_t version);
 
-  // Only an answer with a `shared_body` is kept, and none that would push out most others.
+  // Only an answer whose body is a `SharedText` is kept, and none that would push out most others.
   void keep(const std::string& address, uint64_t version, const api::Answer& answer);
 
   size_t bytes() const;

@@ -11,7 +11,7 @@ namespace {
 
 api::Answer answer_of(size_t size, char letter = 'x') {
   api::Answer answer;
-  answer.shared_body = std::make_shared<const std::string>(size, letter);
+  answer.body = std::make_shared<const std::string>(size, letter);
   answer.etag = std::string("W/\"") + letter + "\"";
   return answer;
 }
@@ -25,7 +25,7 @@ TEST_CASE("ResponseCache: an answer is found under its address and version only,
   kept.keep("/a?run=1", 7, answer_of(1000));
   const auto found = kept.find("/a?run=1", 7);
   REQUIRE(found);
-  CHECK(found->shared_body->size() == 1000);
+  CHECK(std::get<api::SharedText>(found->body)->size() == 1000);
   CHECK(found->etag == "W/\"x\"");
   CHECK(!kept.find("/a?run=2", 7));
 }
@@ -44,7 +44,7 @@ TEST_CASE("ResponseCache: the newest answer of an address replaces the one befor
   const size_t bytes = kept.bytes();
   kept.keep("/a", 8, answer_of(1000, 'y'));
   CHECK(kept.bytes() == bytes);
-  CHECK(kept.find("/a", 8)->shared_body->front() == 'y');
+  CHECK(std::get<api::SharedText>(kept.find("/a", 8)->body)->front() == 'y');
 }
 
 TEST_CASE("ResponseCache: the bound holds, and what was used last stays") {

@@ -56,8 +56,8 @@ api::Answer refusal(std::string_view path, int status, std::string_view code,
   api::Answer answer = api::plain_error(status, text);
   if (path.starts_with("/api/")) {
     answer.content_type = "application/json";
-    answer.body.clear();
-    JsonWriter json(answer.body);
+    answer.body = std::string();
+    JsonWriter json(answer.text());
     json.object([&] {
       json.key("error").object([&] {
         json.key("code").string(code);
@@ -224,13 +224,13 @@ void Site::look_up(Exchange& exchange) {
 
 void Site::keep(const Exchange& exchange, api::Answer& answer) {
   if (exchange.address.empty() || answer.status != 200 || !answer.is_complete) return;
-  if (!answer.shared_body) {
-    if (!answer.pieces.empty() || answer.stream || answer.events) return;
-    answer.shared_body = std::make_shared<const std::string>(std::move(answer.body));
-    answer.body.clear();
+  if (auto* text = std::get_if<std::string>(&answer.body)) {
+    answer.body = std::make_shared<const std::string>(std::move(*text));
   }
+  const auto* shared = std::get_if<api::SharedText>(&answer.body);
+  if (!shared) return;
   if (answer.etag.empty() && answer.cache == api::Cache::kNoCache) {
-    answer.etag = content_tag(*answer.shared_body);
+    answer.etag = content_tag(**shared);
   }
   kept_.keep(exchange.address, exchange.version, answer);
   metrics_.kept_bytes.store(kept_.bytes(), std::memory_order_relaxed);

@@ -96,9 +96,7 @@ Result<JsonValue> ask(const Context& context, std::string_view method, const std
   request.body = std::move(body);
   request.headers = {{"sonde-request", "1"}};  // the program itself asks, no other site
   Answer answer = handle(context, request);
-  if (answer.shared_body) answer.body = *answer.shared_body;
-  for (const std::string& piece : answer.pieces) answer.body += piece;
-  auto read = read_json(answer.body);
+  auto read = read_json(whole_text(answer.body));
   if (answer.status >= 400) {
     std::string text = fmt::format("the question failed with status {}", answer.status);
     if (read) {

@@ -119,9 +119,10 @@ TEST_CASE("GET events: hello, changes, resuming, and nothing after the client ha
   request.path = "/api/v1/events";
   const auto ask = [&](Client& client) {
     const Answer answer = handle(context, request);
-    REQUIRE(answer.events);
+    const auto* stream = std::get_if<std::shared_ptr<EventStream>>(&answer.body);
+    REQUIRE(stream);
     CHECK(answer.content_type == "text/event-stream");
-    return answer.events->open(client.sink());
+    return (*stream)->open(client.sink());
   };
 
   Client one;

@@ -16,7 +16,7 @@ Answer said(int status, std::string_view key, std::string_view text) {
   Answer answer;
   answer.status = status;
   answer.cache = Cache::kNoStore;
-  JsonWriter json(answer.body);
+  JsonWriter json(answer.text());
   json.object([&] { json.key(key).string(text); });
   return answer;
 }

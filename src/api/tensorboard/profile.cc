@@ -123,8 +123,9 @@ Answer trace_viewer(const Capture& capture, const Request& request) {
     everything.begin = candidate.trace->first_begin();
     everything.end = candidate.trace->last_end();
     Answer answer;
-    answer.stream = std::make_shared<Stream>();
-    answer.stream->next = trace::chrome_json(candidate.trace, everything);
+    auto stream = std::make_shared<Stream>();
+    stream->next = trace::chrome_json(candidate.trace, everything);
+    answer.body = std::move(stream);
     return answer;
   }
   return plain_error(404, "No xplane file found for host: " + host);
@@ -197,8 +198,8 @@ Answer module_list(const Context& context, const Request& request) {
   answer.content_type = "text/plain";
   for (const auto& host : (*capture)->session.analysis().hosts) {
     for (const auto& module : host->modules().all()) {
-      if (!answer.body.empty()) answer.body += ",";
-      answer.body += module->display_name;
+      if (!answer.text().empty()) answer.text() += ",";
+      answer.text() += module->display_name;
     }
   }
   return answer;
@@ -207,7 +208,7 @@ Answer module_list(const Context& context, const Request& request) {
 Answer version(const Context&, const Request&) {
   Answer answer;
   answer.content_type = "text/plain";
-  answer.body = kVersion;
+  answer.body = std::string(kVersion);
   return answer;
 }
 

@@ -167,7 +167,7 @@ std::string listing_json(const store::Snapshot& snapshot, store::DataClass data_
 Answer remembered_json(const Context& context, const std::string& key, uint64_t revision,
                        const std::function<std::string()>& make) {
   Answer answer;
-  answer.shared_body = context.services.memo().get<std::string>(
+  answer.body = context.services.memo().get<std::string>(
       "json/" + key, revision, [&](const std::string*) { return make(); });
   return answer;
 }

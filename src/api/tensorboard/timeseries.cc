@@ -340,7 +340,7 @@ Answer answer_of(const Context& context, const std::vector<Element>& elements,
   }
   texts.back() = stretches.empty() ? "[]" : "]";
   Answer answer;
-  answer.pieces = std::move(texts);
+  answer.body = std::move(texts);
   return answer;
 }
 

@@ -73,11 +73,12 @@ Answer events(const Context& context, const Request& request) {
   answer.content_type = "text/event-stream";
   answer.cache = Cache::kNoStore;
   answer.headers.emplace_back("X-Accel-Buffering", "no");  // proxies must not collect events
-  answer.events = std::make_shared<EventStream>();
-  answer.events->open = [context, &state, first, from](EventStream::Sink sink) {
+  auto stream = std::make_shared<EventStream>();
+  stream->open = [context, &state, first, from](EventStream::Sink sink) {
     return state.hub().join(context, state, std::move(sink), first,
                             [&] { return difference(state, *context.store.snapshot(), from); });
   };
+  answer.body = std::move(stream);
   return answer;
 }
 

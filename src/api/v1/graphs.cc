@@ -345,7 +345,7 @@ Answer file(const Context&, const Request& request, const LoadedGraph& graph) {
     answer.body = std::move(text);
     answer.content_type = "text/plain; charset=utf-8";
   } else {
-    answer.shared_body = graph.model.bytes;
+    answer.body = graph.model.bytes;
     answer.content_type = "application/octet-stream";
   }
   answer.headers.emplace_back(

@@ -17,7 +17,7 @@ std::string etag_of(const Context& context, std::string_view content) {
 
 Answer json_answer(const Context& context, uint64_t revision, std::string body) {
   Answer answer = Answer::json(std::move(body));
-  answer.etag = etag_of(context, answer.body);
+  answer.etag = etag_of(context, answer.text());
   answer.headers.emplace_back("Sonde-Rev", std::to_string(revision));
   return answer;
 }

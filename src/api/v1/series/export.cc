@@ -130,8 +130,9 @@ Answer stream_of(std::shared_ptr<const store::Snapshot> snapshot, std::vector<qu
                                                      : "attachment; filename=\"scalars.jsonl\"");
   answer.headers.emplace_back("Sonde-Rev", std::to_string(snapshot->revision));
   auto exporter = std::make_shared<Exporter>(std::move(snapshot), std::move(items), format, view);
-  answer.stream = std::make_shared<Stream>();
-  answer.stream->next = [exporter, made = std::move(made)] { return exporter->next(); };
+  auto stream = std::make_shared<Stream>();
+  stream->next = [exporter, made = std::move(made)] { return exporter->next(); };
+  answer.body = std::move(stream);
   return answer;
 }
 

@@ -69,7 +69,7 @@ Answer first_columns(const Context& context, const Request& request) {
   JsonWriter json(body);
   json.object([&] {
     json.key("question").raw(asked.body);
-    json.key("columns").string(base64(answer.body));
+    json.key("columns").string(base64(answer.text()));
   });
   return json_answer(context, snapshot->revision, std::move(body));
 }

@@ -150,9 +150,9 @@ Answer blob(const Context& context, const Request& request) {
   answer.content_type = read->mime;
   answer.body = std::move(read->bytes);
   const bool shrinks = answer.content_type == "image/png" || answer.content_type == "image/jpeg";
-  const auto header = image::sniff(as_bytes(answer.body));
+  const auto header = image::sniff(as_bytes(answer.text()));
   if (width > 0 && shrinks && header && header->width > static_cast<uint32_t>(width)) {
-    auto small = image::thumbnail(as_bytes(answer.body), static_cast<uint32_t>(width));
+    auto small = image::thumbnail(as_bytes(answer.text()), static_cast<uint32_t>(width));
     if (small) {
       answer.body = std::move(*small);
       answer.content_type = "image/png";

@@ -165,8 +165,9 @@ Answer export_json(const Context& context, const Request& request) {
     part.tracks.push_back(track);
   }
   Answer answer;
-  answer.stream = std::make_shared<Stream>();
-  answer.stream->next = trace::chrome_json(found.trace, std::move(part));
+  auto stream = std::make_shared<Stream>();
+  stream->next = trace::chrome_json(found.trace, std::move(part));
+  answer.body = std::move(stream);
   answer.headers.emplace_back("Content-Disposition", "attachment; filename=\"trace.json\"");
   return answer;
 }
