@@ -53,7 +53,7 @@ function(sonde_unit_tests)
   # Only the support files know the folder: a path in every command would keep ccache from sharing between clones.
   file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cc)
   set_source_files_properties(${support} PROPERTIES COMPILE_DEFINITIONS "SONDE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
-  target_link_libraries(sonde_tests PRIVATE sonde_cli)
+  target_link_libraries(sonde_tests PRIVATE sonde_cli rapidcheck)
   if(SONDE_PCH)  # its own copy: another -O, and doctest
     target_compile_options(sonde_tests PRIVATE -fpch-preprocess)
     target_precompile_headers(sonde_tests PRIVATE ${SONDE_PCH_HEADERS} <doctest/doctest.h>)

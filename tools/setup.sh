@@ -10,7 +10,7 @@ sonde_build_packages="g++ cmake ninja-build ccache mold pkgconf libboost1.81-dev
   rapidjson-dev libdeflate-dev zlib1g-dev libzstd-dev libre2-dev
   libleveldb-dev libsnappy-dev libpng-dev libjpeg-dev libeigen3-dev libhnswlib-dev libnghttp2-dev libsqlite3-dev libyaml-dev
   python3 python3-venv"
-sonde_test_packages="doctest-dev clang-format-19 clang-tidy-19 libcurl4 python3-dev shellcheck"
+sonde_test_packages="doctest-dev librapidcheck-dev clang-format-19 clang-tidy-19 libcurl4 python3-dev shellcheck"
 
 # The whole answer is read before it is looked at: `| grep -q` leaves at the first match, the command on the
 # left then dies of SIGPIPE, and under pipefail the pipe says "no" for a package that is there.
