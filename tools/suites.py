@@ -73,6 +73,7 @@ REASONS = [
     re.compile(r"^SKIPPED \[(\d+)\] [^ ]+: (?:Skipped: )?(.+)$", re.M),  # pytest -rs
     re.compile(r"^skipped: (?:\[(\d+)\] )?(.+)$", re.M),
 ]
+SECOND = re.compile(r"^second try: (.+)$", re.M)  # it passed, but not at once
 Counts = collections.namedtuple("Counts", "passed failed skipped")
 
 
@@ -131,6 +132,8 @@ def run_suite(command: list[str], environment: dict[str, str]) -> Counts:
         print(run.stdout, flush=True)
     if trouble:
         print(f"    {trouble}")
+    for text in SECOND.findall(run.stdout):
+        print(f"    second try: {text}")
     for text, number in why.most_common():
         print(f"    skipped {number}: {text}")
     print(f"    {summary(counts)} in {time.monotonic() - start:.0f} s", flush=True)
