@@ -14,7 +14,6 @@ TOUCHES = {
     "writers": ["src/log/write/", "src/image/", "python/", "include/", "tests/writers/", "examples/", "pyproject.toml"],
     "compat": [*ENGINE, "src/log/", "src/api/", "src/text/", "src/graph/", "src/embed/", "tests/compat/", "tests/data/corpus/"],
     "compat-data-server": [*ENGINE, "src/log/", "src/api/", "src/http/grpc", "src/cli/data_server", "tests/compat/"],
-    "minio": [*ENGINE, "tests/scale/"],
     "scale": [*ENGINE, "src/log/", "src/table/", "src/cli/", "src/capture/sql/", "tests/scale/"],
     "compat-attacks": ["src/text/", "tests/compat/attacks"],
     "profile-story": ["src/capture/", "src/cli/", "tests/profile/", "tests/data/profile/"],

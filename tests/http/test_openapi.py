@@ -208,6 +208,7 @@ def test_what_if(ask):
         ask("GET", f"{at}/rows", i=[0, 1])
         ask("GET", f"{at}/features")
         ask("GET", f"{at}/columns", name=about["columns"][0]["name"])
+        ask("POST", f"{at}/edited", {"copies": [0], "removed": [1]})
         models = [model["name"] for model in about["models"] if model["asked"] or not model["live"]]
         for model in models[:1]:
             for what, body in {"performance": {"model": model}, "worst": {"model": model}, "nearest": {"row": 0, "model": model}}.items():
