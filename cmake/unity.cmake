@@ -35,8 +35,6 @@ function(sonde_ease target)
   if(NOT SONDE_UNITY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     return()
   endif()
-  # A tenth of its time goes into collecting garbage from a heap that would fit into memory (kB), and g++ 12 warns of sizes
-  # that cannot be when it inlines much; the debug build, where warnings are errors, looks at each source.
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=400000 -Wno-stringop-overflow
-    -Wno-stringop-overread -Wno-array-bounds -Wno-restrict -Wno-maybe-uninitialized>)
+  # A tenth of its time goes into collecting garbage from a heap that would fit into memory (kB).
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=400000>)
 endfunction()
