@@ -59,6 +59,14 @@ struct Arguments {
   uint32_t span = 0;
 };
 
+// A whole number of at least 0 that is all of the text.
+std::optional<uint32_t> count_in(std::string_view text) {
+  uint32_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return count;
+}
+
 Result<Arguments> parse(const Args& args) {
   Arguments out;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -90,10 +98,17 @@ Result<Arguments> parse(const Args& args) {
       out.sql = value;
     } else if (takes("--capture")) {
       out.capture = value;
-    } else if (takes("--span")) {
-      out.span = static_cast<uint32_t>(std::max(0L, std::atol(std::string(value).c_str())));
-    } else if (takes("--rows")) {
-      out.rows = static_cast<size_t>(std::max(0L, std::atol(std::string(value).c_str())));
+    } else if (takes("--span") || takes("--rows")) {
+      const bool is_rows = word.starts_with("--rows");
+      const auto count = count_in(value);
+      if (!count && !lacks_value)
+        return fail(Code::kInvalid, fmt::format("{} takes a whole number, not '{}'",
+                                                is_rows ? "--rows" : "--span", value));
+      if (is_rows) {
+        out.rows = count.value_or(0);
+      } else {
+        out.span = count.value_or(0);
+      }
     } else if (takes("--max-slowdown") || takes("--max_slowdown")) {
       double& percent = out.max_slowdown_percent.emplace(0);
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), percent);

@@ -94,3 +94,6 @@ def test_wrong_use_is_told():
     assert sonde().returncode == 2
     assert sonde(DATA / "nothing.pb").returncode == 1
     assert "no tool" in sonde(DATA, "--tool", "nonsense").stderr
+    for flag in ("--rows", "--span"):
+        for wrong in ("abc", "-1", "3.5", "99999999999", ""):
+            assert f"{flag} takes a whole number, not '{wrong}'" in sonde(DATA, flag, wrong).stderr
