@@ -46,3 +46,10 @@ def test_of_a_damaged_capture_the_damage_comes_first(tmp_path, name, keep):
     assert findings[0]["id"] == "DATA-LOSS", findings[0]
     assert "copy it again" in findings[0]["action"]
     assert not [f for f in findings if f["id"] == "NO-STEPS" and "none could be derived" in f["text"]]
+
+
+def test_a_capture_cut_before_its_first_event_is_damaged_not_empty(tmp_path):
+    whole = gzip.decompress((CAUSES / "tf4_generator.xplane.pb.gz").read_bytes())
+    (tmp_path / "host.xplane.pb").write_bytes(whole[:60])
+    run = profile(tmp_path / "host.xplane.pb", "--json")
+    assert [f["id"] for f in json.loads(run.stdout)["findings"]] == ["DATA-LOSS"]

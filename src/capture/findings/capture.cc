@@ -18,6 +18,15 @@ void empty(Rules& r, const HostAnalysis& host) {
   r.found.push_back(std::move(f));
 }
 
+// The first thing an importer says that means something is missing; null when all was read.
+const trace::Diagnostic* trouble_of(const trace::Trace& trace) {
+  const auto& notes = trace.diagnostics();
+  const auto trouble = std::find_if(notes.begin(), notes.end(), [](const auto& note) {
+    return note.severity != trace::Diagnostic::Severity::kInfo;
+  });
+  return trouble == notes.end() ? nullptr : &*trouble;
+}
+
 }  // namespace
 
 void no_steps(Rules& r) {
@@ -26,7 +35,7 @@ void no_steps(Rules& r) {
     const std::string& rule = host->grouping().derived_rule;
     if (!none && rule.empty()) continue;
     if (host->trace().slice_count() == 0) {
-      empty(r, *host);
+      if (!trouble_of(host->trace())) empty(r, *host);  // data_loss() names the damage
       continue;
     }
     // Of a file that was cut short, marks may be what is missing.
@@ -60,12 +69,8 @@ void data_loss(Rules& r) {
       if (const auto value = trace.find(track.args, trace.key("dropped_traces")))
         dropped += value->as_double();
     }
-    // A note of the importer says what is usual; only a warning means that something is missing.
-    const auto& notes = trace.diagnostics();
-    const auto trouble = std::find_if(notes.begin(), notes.end(), [](const auto& note) {
-      return note.severity != trace::Diagnostic::Severity::kInfo;
-    });
-    if (dropped == 0 && trouble == notes.end()) continue;
+    const trace::Diagnostic* const trouble = trouble_of(trace);
+    if (dropped == 0 && !trouble) continue;
     // What is not in the file is missing from every number below.
     const bool skipped = dropped == 0 && trouble->text.find("was skipped") != std::string::npos;
     const bool lost = dropped == 0 && !skipped;
