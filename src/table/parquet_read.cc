@@ -327,12 +327,17 @@ class ColumnReader {
     there_.assign(count, 1);
     if (place_.most_defined > 0) {
       if (!hybrid(levels, bits(place_.most_defined), count, there_)) return false;
+      // The bits of a level may say more than there are: such an entry has no value.
+      if (std::ranges::any_of(there_, [&](uint32_t l) { return l > place_.most_defined; }))
+        return false;
       if (place_.most_repeated > 0 || place_.most_defined > 1)
         all_defined_.insert(all_defined_.end(), there_.begin(), there_.end());
       for (uint32_t& level : there_) level = level == place_.most_defined ? 1 : 0;
     }
     if (place_.most_repeated > 0) {
       if (!hybrid(repeats, bits(place_.most_repeated), count, indices_)) return false;
+      if (std::ranges::any_of(indices_, [&](uint32_t l) { return l > place_.most_repeated; }))
+        return false;
       all_repeated_.insert(all_repeated_.end(), indices_.begin(), indices_.end());
     }
     return true;
